@@ -1,0 +1,320 @@
+/**
+ * Drive Cursor's CLI (`cursor-agent`) from Node: one supervised process per prompt, its stream as typed
+ * events in order, and nothing left behind when the turn is over.
+ *
+ * Rules for everything here: no function blocks the event loop unless it says *sync*; every promise
+ * settles; a wrong argument is a `TypeError` before anything happens; every other failure is a
+ * {@link CursorError} with a stable `code`.
+ */
+
+/** What one turn is asked to do. */
+export interface CursorPromptInput {
+  /** The workspace: an existing directory. The process runs there. */
+  cwd: string;
+  /** The prompt, written to the process's standard input as UTF-8, whatever its length. */
+  prompt: string;
+  /**
+   * The program to run: an absolute path, or a name that is looked up in `PATH`. It is one string: spaces
+   * and non-ASCII characters are fine and quotes are not stripped. Absent: `cursor-agent` from `PATH`, and
+   * where there is none, `cursor agent`.
+   */
+  binary?: string;
+  /** A model id. A leading `cursor-cli/` is dropped. Default: `auto`. */
+  model?: string;
+  /** `coding` may change files and run commands (`--force`); everything else is `--mode plan`. Default: `readonly`. */
+  tools?: "coding" | "readonly";
+  /** The session to go on with: `sessionId` of an earlier result. */
+  resumeId?: string;
+  /** Pass `--approve-mcps`, which approves **every** configured MCP server, the repository's own included. Default: false. */
+  approveMcps?: boolean;
+  /** Pass `--workspace <cwd>` too. The CLI takes the workspace from `cwd`; only a launcher that changes folder needs this. Default: false. */
+  workspaceFlagRequired?: boolean;
+  /** Ends the turn: the promise rejects at once with a {@link CursorError} of code `CURSOR_ABORTED` whose `cause` is `signal.reason`. */
+  signal?: AbortSignal;
+  /**
+   * Added to the environment of the process, over what it inherits from this one. Not inherited:
+   * `NODE_OPTIONS`, `NODE_CHANNEL_FD`, `ELECTRON_RUN_AS_NODE`, `GIT_DIR`, `GIT_WORK_TREE`,
+   * `GIT_INDEX_FILE`, `GIT_COMMON_DIR`, `GIT_PREFIX`, and an empty `CURSOR_API_KEY`.
+   */
+  env?: Record<string, string>;
+  /** Limit until the first line, in milliseconds; covers the start and the writing of the prompt too. Default: `PI_CURSOR_CLI_FIRST_LINE_TIMEOUT_MS`, else 30 000. */
+  firstLineTimeoutMs?: number;
+  /** Limit between two lines, in milliseconds; every line of any kind starts it anew. Default: `PI_CURSOR_CLI_TIMEOUT_MS`, else 120 000. */
+  inactivityTimeoutMs?: number;
+  /**
+   * Limit between two lines while a tool call is open, in milliseconds; the CLI prints nothing while a tool
+   * runs. Default: the inactivity limit where that was set by option or variable, else the largest of the
+   * inactivity limit, 10 minutes, and the open shell call's own timeout plus 30 s.
+   */
+  toolTimeoutMs?: number;
+  /** How long the process may stay after its `result`, in milliseconds, before it is ended. The turn is a success all the same. Default: 2000. */
+  exitGraceMs?: number;
+  /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 2000. */
+  killGraceMs?: number;
+  /** New text of the answer. */
+  onText?(text: string): void | Promise<void>;
+  /** New text of the model's thinking. */
+  onThinking?(text: string): void | Promise<void>;
+  /** A tool call has begun. `name` is the MCP tool's own name where it is one. */
+  onToolStart?(name: string, args?: Record<string, unknown>, info?: ToolCallInfo): void | Promise<void>;
+  /** A tool call has ended. `isError` is true for every outcome but success. */
+  onToolEnd?(name: string, isError: boolean, result?: unknown, info?: ToolCallInfo): void | Promise<void>;
+  /**
+   * Every event, in order, before the callbacks above see it.
+   *
+   * For all five callbacks: they run in stream order, never two at a time. One that throws or rejects ends
+   * the turn with that error. One that returns a promise holds the stream until it settles; meanwhile the
+   * process's output is read no further than a bounded buffer, so a slow consumer costs no memory.
+   */
+  onEvent?(event: CursorStreamEvent): void | Promise<void>;
+}
+
+/** Which tool call a callback is about. */
+export interface ToolCallInfo {
+  /** Pairs the start of a call with its end. Opaque; may hold a line break. */
+  callId?: string;
+  /** `shell`, `read`, `edit`, `mcp`, `function`, …: the CLI's key without its ending `ToolCall`. */
+  kind: string;
+  /** Only on the end of a call. */
+  outcome?: ToolOutcome;
+  /** On the end too, remembered from the start where the CLI leaves it out. */
+  args?: Record<string, unknown>;
+}
+
+/** How a tool call ended. `rejected`: not approved; `permissionDenied`: a deny rule; `unknown`: the CLI did not say. */
+export type ToolOutcome = "success" | "failure" | "rejected" | "permissionDenied" | "error" | "unknown";
+
+/** What a turn gave. */
+export interface CursorPromptResult {
+  /** For `resumeId` of the next prompt. */
+  sessionId?: string;
+  /** The answer: what `onText` was given, joined; or the result's own text where no text came. */
+  text: string;
+  /** Token counts as the CLI wrote them (`inputTokens`, `outputTokens`, `cacheReadTokens`, `cacheWriteTokens`); for this turn alone. */
+  usage?: unknown;
+  /** Cursor's own id of the request. */
+  requestId?: string;
+  /** The display name of the requested model. The CLI never tells which model `Auto` chose. */
+  model?: string;
+  /** From the call to the settled turn, in milliseconds. */
+  durationMs: number;
+  /** `failed` counts failures and errors; `rejected` counts denials too; `abandoned` began and never ended. */
+  toolCalls: { started: number; completed: number; failed: number; rejected: number; abandoned: number };
+  /** Lines that were too long or no JSON, and their bytes. */
+  dropped: { lines: number; bytes: number };
+  /** The exit code; `null` where a signal ended the process. */
+  exitCode: number | null;
+  /** The signal that ended the process, as in `SIGTERM`. */
+  signal: string | null;
+}
+
+/**
+ * Run one turn: start the process, give it the prompt, hand its events to the callbacks, and resolve when it
+ * is over and the process is gone.
+ *
+ * @throws {TypeError} synchronously, for a wrong option; nothing was started.
+ * @throws {CursorError} as a rejection, for everything else; `partial` holds what the turn had so far.
+ */
+export function launchCursorPrompt(input: CursorPromptInput): Promise<CursorPromptResult>;
+
+/** One event of the stream. Switch on `type`; a later version may add types. */
+export type CursorStreamEvent =
+  | SystemInitEvent
+  | UserEvent
+  | ThinkingDeltaEvent
+  | ThinkingCompletedEvent
+  | AssistantTextEvent
+  | ToolCallStartedEvent
+  | ToolCallCompletedEvent
+  | InteractionQueryEvent
+  | ConnectionEvent
+  | RetryEvent
+  | ResultEvent
+  | UnknownEvent;
+
+/** The session has begun. */
+export interface SystemInitEvent {
+  readonly type: "system-init";
+  readonly sessionId?: string;
+  /** The workspace as the CLI resolved it. */
+  readonly cwd?: string;
+  /** The display name of the requested model. */
+  readonly model?: string;
+  /** `login`, `env` or `flag`. */
+  readonly apiKeySource?: string;
+  /** `default` in every known recording. */
+  readonly permissionMode?: string;
+}
+
+/** The echo of the prompt. */
+export interface UserEvent {
+  readonly type: "user";
+  readonly text: string;
+}
+
+/** A piece of thinking. */
+export interface ThinkingDeltaEvent {
+  readonly type: "thinking-delta";
+  readonly text: string;
+}
+
+/** A block of thinking has ended. */
+export interface ThinkingCompletedEvent {
+  readonly type: "thinking-completed";
+}
+
+/** New text of the answer; never a repeat of what came before. */
+export interface AssistantTextEvent {
+  readonly type: "assistant-text";
+  readonly text: string;
+}
+
+/** A tool call has begun. */
+export interface ToolCallStartedEvent {
+  readonly type: "tool-call-started";
+  /** Opaque; pairs start and end. */
+  readonly callId?: string;
+  /** The MCP tool's or function's own name, else the same as `kind`. */
+  readonly name: string;
+  /** `shell`, `read`, `mcp`, … */
+  readonly kind: string;
+  /** Parsed when read. `undefined` where the record has none. */
+  readonly args?: Record<string, unknown>;
+}
+
+/** A tool call has ended. */
+export interface ToolCallCompletedEvent {
+  readonly type: "tool-call-completed";
+  readonly callId?: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly outcome: ToolOutcome;
+  readonly isError: boolean;
+  /** Those of the start where the record has none. Parsed when read. */
+  readonly args?: Record<string, unknown>;
+  /** The CLI's whole `result` value, as in `{ success: { exitCode: 0, … } }`. Parsed when read. */
+  readonly result?: unknown;
+}
+
+/** A question of the CLI, or its answer; without a terminal it answers itself. */
+export interface InteractionQueryEvent {
+  readonly type: "interaction-query";
+  /** `request` or `response`. */
+  readonly phase: string;
+  /** As in `webSearchRequestQuery`. */
+  readonly queryType?: string;
+  /** The `query` or `response` object. Parsed when read. */
+  readonly payload?: unknown;
+}
+
+/** The link to Cursor's servers broke or came back. */
+export interface ConnectionEvent {
+  readonly type: "connection";
+  /** `reconnecting`, `reconnected`. */
+  readonly state: string;
+  readonly attempt?: number;
+}
+
+/** The CLI tries a request again. */
+export interface RetryEvent {
+  readonly type: "retry";
+  /** `starting`, `resuming`. */
+  readonly state: string;
+  readonly attempt?: number;
+}
+
+/** The record that ends a turn. */
+export interface ResultEvent {
+  readonly type: "result";
+  readonly sessionId?: string;
+  /** `success` in every known recording. */
+  readonly subtype?: string;
+  /** The answer once more, its segments joined without a separator; or the error's text. */
+  readonly text?: string;
+  readonly isError: boolean;
+  /** Parsed when read. */
+  readonly usage?: unknown;
+  readonly requestId?: string;
+  /** As the CLI measured it, in milliseconds. */
+  readonly durationMs?: number;
+}
+
+/** A line that is none of the above. */
+export interface UnknownEvent {
+  readonly type: "unknown";
+  /** `too-long`: over the line limit, skipped; `new-type`: a JSON object of a kind not known here. */
+  readonly reason: "blank" | "not-json" | "too-long" | "new-type";
+  /** The record's own `type` and `subtype`, where it has them. */
+  readonly recordType?: string;
+  readonly recordSubtype?: string;
+  /** At most 4096 bytes of the line. */
+  readonly raw: string;
+}
+
+/** Every failure of a turn. */
+export class CursorError extends Error {
+  private constructor();
+  /** Stable; see {@link CursorErrorCode}. */
+  readonly code: CursorErrorCode;
+  /** True where the same call may succeed later without anybody changing anything. */
+  readonly retryable: boolean;
+  /** Present where a process ran; `null` where a signal ended it. */
+  readonly exitCode?: number | null;
+  /** Present where a process ran. */
+  readonly signal?: string | null;
+  /** The end of what the process wrote to standard error: at most 16 KiB, lossy UTF-8. */
+  readonly stderrTail?: string;
+  /** What the turn had so far. */
+  readonly partial?: CursorPromptResult;
+}
+
+/** The codes of {@link CursorError}. `CURSOR_ABORTED` comes with the `name` `AbortError`. */
+export type CursorErrorCode =
+  | "CURSOR_CWD_MISSING"
+  | "CURSOR_NOT_FOUND"
+  | "CURSOR_NOT_RUNNABLE"
+  | "CURSOR_SPAWN_FAILED"
+  | "CURSOR_FIRST_LINE_TIMEOUT"
+  | "CURSOR_INACTIVITY_TIMEOUT"
+  | "CURSOR_TOOL_TIMEOUT"
+  | "CURSOR_ABORTED"
+  | "CURSOR_AUTH_REQUIRED"
+  | "CURSOR_KEYCHAIN_LOCKED"
+  | "CURSOR_IDE_MISSING"
+  | "CURSOR_USAGE_LIMIT"
+  | "CURSOR_PLAN_RESTRICTED"
+  | "CURSOR_CAPACITY"
+  | "CURSOR_NETWORK"
+  | "CURSOR_MODEL_UNAVAILABLE"
+  | "CURSOR_WORKSPACE_UNTRUSTED"
+  | "CURSOR_CONFIG_INVALID"
+  | "CURSOR_REPORTED_ERROR"
+  | "CURSOR_NO_RESULT"
+  | "CURSOR_EXITED"
+  | "CURSOR_INTERNAL";
+
+/** How much is logged. */
+export type LogLevel = "off" | "error" | "warn" | "info" | "debug" | "trace";
+
+/** One log record. Never holds prompt text, tokens or environment values. */
+export interface LogRecord {
+  level: Exclude<LogLevel, "off">;
+  /** The module, as in `fusion_cursor_native::turn`. */
+  target: string;
+  message: string;
+  /** Those of the record and of the spans around it, as in `turn` and `pid`. */
+  fields: Record<string, unknown>;
+  /** Milliseconds since 1970. */
+  time: number;
+}
+
+/**
+ * *Sync.* Set how much is logged, and where to. Without a `sink`, records go to standard error as lines. The
+ * sink never keeps Node from exiting, and never slows a turn: where it falls behind, records are dropped,
+ * and the next one that arrives says how many in `fields.dropped`. `FUSION_CURSOR_LOG` sets the level at
+ * load, as a level or as a list like `warn,fusion_cursor_native::process=trace`; off without it.
+ */
+export function setLogger(level: LogLevel, sink?: (record: LogRecord) => void): void;
+
+/** *Sync.* What was loaded: the package version, the platform target, and the addon's file. */
+export function nativeInfo(): { version: string; target: string; file: string };

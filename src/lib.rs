@@ -1,0 +1,3 @@
+//! The native core of fusion-cursor-native.
+
+pub mod stream;

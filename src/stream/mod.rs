@@ -1,0 +1,3 @@
+//! Bytes to lines to events.
+
+pub mod event;

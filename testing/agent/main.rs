@@ -1,0 +1,3 @@
+//! The stand-in agent.
+
+fn main() {}
