@@ -1,0 +1,52 @@
+// Makes the JavaScript that is published: index.js from lib/, dist/fusion-cursor.mjs from cli/.
+
+import { chmod } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** @type {import("esbuild").BuildOptions} */
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "warning",
+};
+
+/**
+ * The generated loader stays a file of its own beside the bundle, wherever it is imported from.
+ * @type {import("esbuild").Plugin}
+ */
+const nativeLoader = {
+  name: "native-loader",
+  setup({ onResolve }) {
+    onResolve({ filter: /(^|\/)native\.js$/ }, () => ({ path: "./native.js", external: true }));
+  },
+};
+
+if (existsSync(new URL("../lib/index.ts", import.meta.url))) {
+  await build({
+    ...common,
+    entryPoints: ["lib/index.ts"],
+    outfile: "index.js",
+    format: "cjs",
+    banner: { js: "// Generated from lib/ by scripts/bundle.mjs; changes belong there." },
+    plugins: [nativeLoader],
+  });
+}
+
+const command = "dist/fusion-cursor.mjs";
+await build({
+  ...common,
+  entryPoints: ["cli/main.ts"],
+  outfile: command,
+  format: "esm",
+  banner: { js: "#!/usr/bin/env node\n// Generated from cli/ by scripts/bundle.mjs; changes belong there." },
+  external: ["fusion-cursor-native", "fusion-cursor-native/testing"],
+});
+await chmod(new URL(`../${command}`, import.meta.url), 0o755);

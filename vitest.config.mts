@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["__test__/**/*.spec.ts"],
+    // The addon holds threads and processes of its own: a crash must not take other files' tests with it.
+    pool: "forks",
+    watch: false,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 10_000,
+  },
+});
