@@ -24,7 +24,11 @@ function targetDir() {
   return JSON.parse(metadata).target_directory;
 }
 
-/** Put a new file in place of the old one, which a running Node may have loaded and which must not change. */
+/**
+ * Put a new file in place of the old one, which a running Node may have loaded and which must not change.
+ * @param {string} from
+ * @param {string} to
+ */
 function replace(from, to) {
   mkdirSync(dirname(to), { recursive: true });
   const next = `${to}.next`;
@@ -61,6 +65,7 @@ export async function buildStandIn({ debug = false } = {}) {
 /** The addon with the exports that panic. In the dev profile: nothing in its tests depends on speed. */
 export async function buildPanicsAddon() {
   await run("cargo", ["build", "--locked", "--lib", "--features", "panic-hooks"]);
+  /** @type {Partial<Record<NodeJS.Platform, string>>} */
   const names = { darwin: "libfusion_cursor_native.dylib", win32: "fusion_cursor_native.dll" };
   const name = names[process.platform] ?? "libfusion_cursor_native.so";
   replace(join(targetDir(), "debug", name), panicsAddon);

@@ -3,6 +3,8 @@
 
 import { capture, Failure, isProgram, runMain } from "./common.mjs";
 
+const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+
 const expected = [
   /^CHANGELOG\.md$/,
   /^LICENSE$/,
@@ -25,18 +27,13 @@ const expected = [
 
 /** Compare the package's files with the list. */
 export function checkPacked() {
-  const text = capture(
-    ...(process.platform === "win32" ? ["npm.cmd"] : ["npm"]),
-    "pack",
-    "--dry-run",
-    "--json",
-    "--ignore-scripts",
-  );
+  const text = capture(npm, "pack", "--dry-run", "--json", "--ignore-scripts");
   if (text === undefined) throw new Failure("`npm pack --dry-run --json` failed; run it by hand to see why.");
   const report = JSON.parse(text);
   // npm prints a list, and from version 12 on an object by package name.
   const [{ files, unpackedSize }] = Array.isArray(report) ? report : Object.values(report);
-  const paths = files.map((file) => file.path);
+  /** @type {string[]} */
+  const paths = files.map((/** @type {{ path: string }} */ file) => file.path);
   const unmeant = paths.filter((path) => !expected.some((line) => line.test(path)));
   const missing = expected.filter((line) => !paths.some((path) => line.test(path)));
   if (unmeant.length > 0)

@@ -9,14 +9,14 @@ import { capture, Failure, isProgram, isStale, npm, root, runMain, standIn } fro
 
 const CRATE = ["src", "build.rs", "Cargo.toml", "Cargo.lock"];
 
-/** `1.95.0` → `[1, 95, 0]`. */
+/** `1.95.0` → `[1, 95, 0]`. @param {string} version */
 const numbers = (version) => version.split(".").map(Number);
 
-/** True where version `a` is at least version `b`. */
+/** True where version `a` is at least version `b`. @param {string} a @param {string} b */
 function atLeast(a, b) {
-  const [have, want] = [numbers(a), numbers(b)];
-  const at = want.findIndex((part, index) => (have[index] ?? 0) !== part);
-  return at === -1 || (have[at] ?? 0) > want[at];
+  const have = numbers(a);
+  const difference = numbers(b).map((part, index) => (have[index] ?? 0) - part);
+  return (difference.find((part) => part !== 0) ?? 0) >= 0;
 }
 
 /** Node as package.json asks for it. */
@@ -31,14 +31,14 @@ function checkNode() {
 
 /** Rust as Cargo.toml asks for it. Called only before something is built: asking rustup takes a while. */
 export function checkRust() {
-  const [, want] = readFileSync(join(root, "Cargo.toml"), "utf8").match(/^rust-version = "(.+)"$/m);
+  const want = readFileSync(join(root, "Cargo.toml"), "utf8").match(/^rust-version = "(.+)"$/m)?.[1] ?? "";
   const get = "Get it from https://rustup.rs";
   // rustc, and not cargo: an old compiler beside a new cargo is what fails late and unclearly.
   const have = capture("cargo", "--version") && capture("rustc", "--version")?.split(" ")[1];
   if (have === undefined)
     throw new Failure(`Rust ${want} or later is needed, and no working cargo and rustc are in PATH. ${get}`);
   // A nightly is `1.97.0-nightly`.
-  if (!atLeast(have.split("-")[0], want))
+  if (!atLeast(have.replace(/-.*/, ""), want))
     throw new Failure(`Rust ${want} or later is needed; this is ${have}. ${get}, or run: rustup update`);
 }
 
@@ -46,7 +46,8 @@ export function checkRust() {
 async function installModules() {
   if (!isStale("node_modules/.package-lock.json", "package-lock.json")) return;
   console.log("Installing the development packages (npm ci)…");
-  await npm("ci");
+  // The level: warnings about the engines of packages that are not run here say nothing to a reader.
+  await npm("ci", "--loglevel=error");
 }
 
 /** The addon, whose name ends in the platform, the processor, and on some platforms the C library. */
@@ -57,6 +58,7 @@ function addon() {
 
 /** What is missing or stale, as functions that make it. */
 async function pending() {
+  /** @type {[string, () => Promise<void>][]} */
   const steps = [];
   const build = await import("./build.mjs");
   if (isStale(addon(), ...CRATE) || !existsSync(join(root, "native.js"))) {

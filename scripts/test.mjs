@@ -18,9 +18,14 @@ import { hasTool, howToGet } from "./tools.mjs";
 
 const ci = process.env.CI === "true";
 const tests = { passed: 0, failed: 0, skipped: 0 };
+/** @type {string[]} */
 const leftOut = [];
 
-/** Every stage: its name, what it does, the tool it cannot do without, and whether it needs no build. */
+/**
+ * Every stage: its name, what it does, the tool it cannot do without, and whether it needs no build.
+ * @typedef {{ name: string, what: string, tool?: import("./tools.mjs").Tool, fast?: boolean, run: () => unknown }} Stage
+ * @type {Stage[]}
+ */
 const stages = [
   {
     name: "fmt",
@@ -74,7 +79,10 @@ async function rustTests() {
   }
 }
 
-/** Add up the tests that the output of nextest or `cargo test` tells of, whether they passed or not. */
+/**
+ * Add up the tests that the output of nextest or `cargo test` tells of, whether they passed or not.
+ * @param {Promise<string>} running
+ */
 async function counted(running) {
   const output = await running.catch((failure) => {
     count(failure.output ?? "");
@@ -83,6 +91,7 @@ async function counted(running) {
   count(output);
 }
 
+/** @param {string} output */
 function count(output) {
   const lines = output.match(/^ *Summary \[.*tests? run:.*$|^test result: .*$/gm) ?? [];
   for (const line of lines) {
@@ -112,7 +121,10 @@ async function build() {
   if (ci) await run("git", ["diff", "--exit-code", "--", ...generatedFiles]);
 }
 
-/** The text of a file, by its absolute path or its path from the root; `undefined` where there is none. */
+/**
+ * The text of a file, by its absolute path or its path from the root; `undefined` where there is none.
+ * @param {string} file
+ */
 function contents(file) {
   try {
     return readFileSync(resolve(root, file), "utf8");
@@ -148,7 +160,10 @@ function deny() {
   return run("cargo-deny", ["--all-features", "check", "bans", "licenses", "sources"]);
 }
 
-/** True where the tool is there. Where it is not: noted, and in CI a failure. */
+/**
+ * True where the tool is there. Where it is not: noted, and in CI a failure.
+ * @param {import("./tools.mjs").Tool} name
+ */
 function wanted(name) {
   if (hasTool(name)) return true;
   const how = `${name} is missing. To get it: ${howToGet(name)}`;
@@ -157,7 +172,7 @@ function wanted(name) {
   return false;
 }
 
-/** The stages that the command line asks for. */
+/** The stages that the command line asks for. @param {string[]} args */
 function chosen(args) {
   if (args.includes("--fast")) return stages.filter((stage) => stage.fast);
   const at = args.indexOf("--only");
@@ -168,11 +183,12 @@ function chosen(args) {
   return stages.filter((stage) => names.includes(stage.name));
 }
 
-/** Run one stage; the line for the summary. */
+/** Run one stage; the line for the summary. @param {Stage} stage @returns {Promise<{ line: string, error?: unknown }>} */
 async function runStage(stage) {
   console.log(`\n━━ ${stage.name}: ${stage.what}`);
   const start = performance.now();
-  const line = (sign, more) => `  ${sign} ${stage.name.padEnd(8)} ${more}`;
+  const line = (/** @type {string} */ sign, /** @type {string} */ more) =>
+    `  ${sign} ${stage.name.padEnd(8)} ${more}`;
   try {
     if (stage.tool !== undefined && !wanted(stage.tool))
       return { line: line("–", `left out: no ${stage.tool}`) };

@@ -5,7 +5,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { capture, Failure, isProgram, root, run, runMain, toolsDir } from "./common.mjs";
 
-/** The optional tools: how each is asked for its version, and how one gets it. */
+/**
+ * The optional tools: how each is asked for its version, and how one gets it.
+ * @typedef {keyof typeof tools} Tool
+ */
 const tools = {
   "cargo-nextest": { probe: ["cargo-nextest", "nextest", "--version"], get: "npm run tools" },
   "cargo-deny": { probe: ["cargo-deny", "--version"], get: "npm run tools" },
@@ -14,26 +17,28 @@ const tools = {
   clippy: { probe: ["cargo", "clippy", "--version"], get: "rustup component add clippy" },
 };
 
-/** True where the tool is in `.tools` or in PATH. */
+/** True where the tool is in `.tools` or in PATH. @param {Tool} name */
 export function hasTool(name) {
-  return capture(...tools[name].probe) !== undefined;
+  const [command = "", ...args] = tools[name].probe;
+  return capture(command, ...args) !== undefined;
 }
 
-/** The command that brings the tool. */
+/** The command that brings the tool. @param {Tool} name */
 export function howToGet(name) {
   return tools[name].get;
 }
 
-/** The lines of tools.txt that belong to `names`: what pip is asked for. */
+/** The lines of tools.txt that belong to `names`: what pip is asked for. @param {Tool[]} names */
 function requirements(names) {
   const blocks =
     readFileSync(join(root, "scripts", "tools.txt"), "utf8").match(/^[a-z](?:.*\\\n)*.*$/gm) ?? [];
-  return blocks.filter((block) => names.some((name) => block.split("==")[0].endsWith(name)));
+  return blocks.filter((block) => names.some((name) => block.replace(/==[\s\S]*/, "").endsWith(name)));
 }
 
 /** Install what is missing. */
 export async function installTools() {
-  const missing = Object.keys(tools).filter((name) => tools[name].get === "npm run tools" && !hasTool(name));
+  const names = /** @type {Tool[]} */ (Object.keys(tools));
+  const missing = names.filter((name) => tools[name].get === "npm run tools" && !hasTool(name));
   if (missing.length === 0) {
     console.log("The check tools are there.");
     return;
