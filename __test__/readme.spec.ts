@@ -111,6 +111,7 @@ describe("the tables", () => {
   test("the options of the command are those of its help", () => {
     const { stdout } = runInProject(process.execPath, join(root, manifest.bin["fusion-cursor"]), "--help");
     const helped = [...stdout.matchAll(/^ +(--[\w-]+)/gm)].map((match) => match[1]);
+    expect(helped).not.toEqual([]);
     expect(rows("Option of `run`").map((option) => option.split(" ")[0])).toEqual(helped);
   });
 
