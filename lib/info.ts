@@ -1,4 +1,4 @@
-import { native } from "./native.js";
+import { native } from "./scope.js";
 
 /** The file that Node loaded, found by its export: the loader does not tell it. */
 function loadedFile(): string {
@@ -11,5 +11,5 @@ function loadedFile(): string {
 }
 
 export function nativeInfo(): { version: string; target: string; file: string } {
-  return { version: native.coreVersion(), target: native.__napiBindingTarget ?? "", file: loadedFile() };
+  return { version: native.coreVersion(), target: native.coreTarget(), file: loadedFile() };
 }

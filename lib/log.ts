@@ -1,5 +1,5 @@
 import type { LogLevel, LogRecord } from "../index.js";
-import { native, scope } from "./native.js";
+import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
 
 const LEVELS: readonly LogLevel[] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -12,7 +12,12 @@ export function setLogger(level: LogLevel, sink?: (record: LogRecord) => void): 
     return;
   }
   native.setLog(scope, level, (json: string) => {
-    callback(JSON.parse(json) as LogRecord);
+    try {
+      callback(JSON.parse(json) as LogRecord);
+    } catch (error) {
+      // A logger that fails must not end the host, and must not stay unnoticed.
+      process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
+    }
   });
 }
 

@@ -2,7 +2,7 @@ import type { CursorErrorCode, CursorPromptInput, CursorPromptResult } from "../
 import type { EventBatch, TurnHandle, TurnOptions, TurnOutcome } from "../native.js";
 import { type Callbacks, dispatch, wantsEvents } from "./dispatch.js";
 import { aborted, CursorError, type CursorErrorFields } from "./errors.js";
-import { native, scope } from "./native.js";
+import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
 
 export function launchCursorPrompt(input: CursorPromptInput): Promise<CursorPromptResult> {
@@ -49,22 +49,14 @@ function abortable(
 ): Promise<TurnOutcome> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
+      const soFar = result(handle.soFar());
       handle.abort();
-      reject(aborted(signal, { partial: { ...EMPTY, durationMs: performance.now() - began } }));
+      reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
     };
     signal.addEventListener("abort", abort, { once: true });
     settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
-
-const EMPTY: CursorPromptResult = {
-  text: "",
-  durationMs: 0,
-  toolCalls: { started: 0, completed: 0, failed: 0, rejected: 0, abandoned: 0 },
-  dropped: { lines: 0, bytes: 0 },
-  exitCode: null,
-  signal: null,
-};
 
 function result(outcome: TurnOutcome): CursorPromptResult {
   const { sessionId, usage, requestId, model, started, completed, failed, rejected, abandoned } = outcome;

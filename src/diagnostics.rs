@@ -78,8 +78,9 @@ static ROUTES: RwLock<Vec<Route>> = RwLock::new(Vec::new());
 /// # Errors
 /// Where the filter is neither a level nor a list of targets; nothing is changed then.
 pub fn route(key: u32, filter: &str, sink: Sink) -> Result<(), String> {
-    let targets: Targets =
-        filter.parse().map_err(|error| format!("{filter:?} is no level and no list of targets: {error}"))?;
+    let targets: Targets = filter
+        .parse()
+        .map_err(|error| format!("{filter:?} is no level and no list of targets: {error}"))?;
     install();
     let mut routes = ROUTES.write();
     routes.retain(|route| route.key != key);
@@ -111,7 +112,11 @@ struct SpanFields(Map<String, Value>);
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Routes {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if wanted(metadata) { Interest::always() } else { Interest::never() }
+        if wanted(metadata) {
+            Interest::always()
+        } else {
+            Interest::never()
+        }
     }
 
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
@@ -153,7 +158,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Routes {
             return;
         }
         let mut fields = Map::new();
-        for span in context.event_scope(event).into_iter().flat_map(|scope| scope.from_root()) {
+        for span in context
+            .event_scope(event)
+            .into_iter()
+            .flat_map(|scope| scope.from_root())
+        {
             if let Some(known) = span.extensions().get::<SpanFields>() {
                 fields.extend(known.0.clone());
             }
@@ -166,7 +175,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Routes {
             target: metadata.target().to_owned(),
             message: own.message,
             fields,
-            time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64() * 1000.0),
+            time: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0.0, |now| now.as_secs_f64() * 1000.0),
         };
         for sink in sinks {
             sink(&record);
@@ -184,7 +195,10 @@ fn passes(targets: &Targets, metadata: &Metadata<'_>) -> bool {
 
 fn most_verbose(targets: &Targets) -> LevelFilter {
     let named = targets.iter().map(|(_, level)| level);
-    named.chain(targets.default_level()).max().unwrap_or(LevelFilter::OFF)
+    named
+        .chain(targets.default_level())
+        .max()
+        .unwrap_or(LevelFilter::OFF)
 }
 
 fn level_name(level: tracing::Level) -> &'static str {
@@ -252,7 +266,10 @@ mod tests {
     fn collector() -> (Sink, Arc<Mutex<Vec<Record>>>) {
         let records = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&records);
-        (Arc::new(move |record: &Record| kept.lock().push(record.clone())), records)
+        (
+            Arc::new(move |record: &Record| kept.lock().push(record.clone())),
+            records,
+        )
     }
 
     // One test, since the routes are the process's.
@@ -273,13 +290,20 @@ mod tests {
         });
         let records = seen_by_all.lock().clone();
         assert_eq!(records.len(), 2, "{records:?}");
-        assert_eq!((records[0].level, records[0].message.as_str()), ("debug", "streaming now"));
+        assert_eq!(
+            (records[0].level, records[0].message.as_str()),
+            ("debug", "streaming now")
+        );
         let fields = serde_json::json!({ "turn": 7, "pid": 42, "lines": 3, "ok": true });
         assert_eq!(Value::Object(records[0].fields.clone()), fields);
         assert_eq!(records[1].fields["turn"], 8, "the inner field counts");
         assert!(records[0].time > 1.7e12);
         assert_eq!(seen_by_few.lock().len(), 1);
-        assert!(records[1].to_line().starts_with("warn  fusion_cursor_native::elsewhere: odd"));
+        assert!(
+            records[1]
+                .to_line()
+                .starts_with("warn  fusion_cursor_native::elsewhere: odd")
+        );
 
         unroute(1);
         tracing::error!("nobody listens");

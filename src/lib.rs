@@ -14,7 +14,11 @@
 //! `stream` → `turn` → `binding` → the callbacks. No room calls one that is before it on this way.
 
 #[cfg(feature = "addon")]
-#[allow(missing_docs, reason = "the generated declarations are an inner file; index.d.ts is the documentation")]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "exports are pub for the macro, and an inner surface: index.d.ts is the documentation"
+)]
 mod binding;
 
 pub mod cli;

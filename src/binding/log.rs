@@ -17,7 +17,11 @@ const QUEUE: usize = 1024;
 
 /// Send this environment's records that pass the filter to a function, as JSON text, or to standard error.
 #[napi(catch_unwind)]
-pub fn set_log(scope: u32, filter: String, sink: Option<Function<'_, String, UnknownReturnValue>>) -> Result<()> {
+pub fn set_log(
+    scope: u32,
+    filter: String,
+    sink: Option<Function<'_, String, UnknownReturnValue>>,
+) -> Result<()> {
     let sink = match sink {
         None => to_stderr(),
         Some(sink) => {
@@ -30,7 +34,11 @@ pub fn set_log(scope: u32, filter: String, sink: Option<Function<'_, String, Unk
             let dropped = AtomicU64::new(0);
             let send = move |record: &Record| {
                 let missed = dropped.swap(0, Ordering::Relaxed);
-                let json = if missed == 0 { record.to_json() } else { with_missed(record, missed) };
+                let json = if missed == 0 {
+                    record.to_json()
+                } else {
+                    with_missed(record, missed)
+                };
                 if queue.call(json, ThreadsafeFunctionCallMode::NonBlocking) != Status::Ok {
                     dropped.fetch_add(missed + 1, Ordering::Relaxed);
                 }

@@ -20,7 +20,10 @@ use napi_derive::module_init;
 /// defaults when all environments have gone and one comes again, which changes nothing but the number.
 #[module_init]
 fn one_waiting_thread() {
-    let made = tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("cursor-napi").build();
+    let made = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("cursor-napi")
+        .build();
     if let Ok(runtime) = made {
         create_custom_tokio_runtime(runtime);
     }

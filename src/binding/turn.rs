@@ -15,7 +15,9 @@ use crate::process::Owner;
 use crate::runtime;
 use crate::stream::batch::Batch;
 use crate::turn::limits::LimitOptions;
-use crate::turn::{self, Cause, Consumer, ConsumerGone, Control, Failure, Limits, Report, Taken, TurnRequest};
+use crate::turn::{
+    self, Cause, Consumer, ConsumerGone, Control, Failure, Limits, Report, Taken, TurnRequest,
+};
 
 use super::batch::EventBatch;
 use super::codes::code;
@@ -81,7 +83,10 @@ struct JavaScript {
 impl Consumer for JavaScript {
     fn send(&mut self, batch: Batch) -> std::result::Result<(), ConsumerGone> {
         // The queue has no limit, and needs none: one batch is under way at a time.
-        match self.on_batch.call(batch.into(), ThreadsafeFunctionCallMode::NonBlocking) {
+        match self
+            .on_batch
+            .call(batch.into(), ThreadsafeFunctionCallMode::NonBlocking)
+        {
             Status::Ok => Ok(()),
             _ => Err(ConsumerGone),
         }
@@ -97,7 +102,11 @@ pub struct TurnHandle {
 
 /// Start a turn. `onBatch` gets one batch at a time; the next comes after `taken`.
 #[napi(catch_unwind)]
-pub fn start_turn(scope: u32, options: TurnOptions, on_batch: OnBatch) -> Result<TurnHandle> {
+pub fn start_turn(
+    scope: u32,
+    options: TurnOptions,
+    #[napi(ts_arg_type = "(batch: EventBatch) => void")] on_batch: OnBatch,
+) -> Result<TurnHandle> {
     let (control, controlled) = turn::control();
     let host = pairs(options.host_env);
     let limits = {
@@ -108,7 +117,11 @@ pub fn start_turn(scope: u32, options: TurnOptions, on_batch: OnBatch) -> Result
             exit_grace_ms: options.exit_grace_ms,
             kill_grace_ms: options.kill_grace_ms,
         };
-        Limits::new(&said, |name| host.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()))
+        Limits::new(&said, |name| {
+            host.iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.clone())
+        })
     };
     let request = TurnRequest {
         cwd: PathBuf::from(options.cwd),
@@ -131,7 +144,10 @@ pub fn start_turn(scope: u32, options: TurnOptions, on_batch: OnBatch) -> Result
         super::panics::trip("task");
         turn::run(request, controlled, JavaScript { on_batch }).await
     })?;
-    Ok(TurnHandle { control, outcome: Mutex::new(Some(task)) })
+    Ok(TurnHandle {
+        control,
+        outcome: Mutex::new(Some(task)),
+    })
 }
 
 #[napi]
@@ -148,12 +164,20 @@ impl TurnHandle {
         self.control.taken(if go_on { Taken::GoOn } else { Taken::Stop });
     }
 
+    /// What the turn has so far.
+    #[napi(catch_unwind)]
+    pub fn so_far(&self) -> TurnOutcome {
+        TurnOutcome::from(self.control.so_far())
+    }
+
     /// What the turn came to, once its processes are gone. Can be asked once.
     #[napi(catch_unwind)]
     pub async fn settled(&self) -> Result<TurnOutcome> {
         let task = self.outcome.lock().take();
         let Some(task) = task else {
-            return Err(Error::from_reason("the outcome of this turn was asked for before"));
+            return Err(Error::from_reason(
+                "the outcome of this turn was asked for before",
+            ));
         };
         Ok(match task.await {
             Ok(Ok(report)) => TurnOutcome::from(report),
@@ -173,7 +197,11 @@ fn internal(ended: tokio::task::JoinError) -> Failure {
             .unwrap_or_else(|| "a panic".into()),
         Err(_) => "the turn's task was cancelled".into(),
     };
-    Failure { cause: Cause::Internal(what), stderr_tail: None, partial: Report::default() }
+    Failure {
+        cause: Cause::Internal(what),
+        stderr_tail: None,
+        partial: Report::default(),
+    }
 }
 
 impl From<Failure> for TurnOutcome {
@@ -189,7 +217,10 @@ impl From<Failure> for TurnOutcome {
 }
 
 impl From<Report> for TurnOutcome {
-    #[allow(clippy::cast_precision_loss, reason = "counts of lines and bytes stay far below 2^53")]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "counts of lines and bytes stay far below 2^53"
+    )]
     fn from(report: Report) -> Self {
         Self {
             code: None,

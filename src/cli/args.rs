@@ -30,8 +30,16 @@ pub fn turn_args(flags: &TurnFlags, cwd: &Path) -> Vec<OsString> {
     let model = flags.model.as_deref().map_or("", str::trim);
     let model = model.strip_prefix(PROVIDER_PREFIX).unwrap_or(model).trim();
     let model = if model.is_empty() { "auto" } else { model };
-    let mut args: Vec<OsString> =
-        ["--print", "--output-format", "stream-json", "--model", model, "--trust"].map(OsString::from).into();
+    let mut args: Vec<OsString> = [
+        "--print",
+        "--output-format",
+        "stream-json",
+        "--model",
+        model,
+        "--trust",
+    ]
+    .map(OsString::from)
+    .into();
     if flags.coding {
         args.push("--force".into());
     } else {
@@ -55,7 +63,10 @@ mod tests {
 
     fn line(flags: &TurnFlags) -> String {
         let args = turn_args(flags, Path::new("/w t"));
-        args.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join("|")
+        args.iter()
+            .map(|arg| arg.to_str().unwrap())
+            .collect::<Vec<_>>()
+            .join("|")
     }
 
     #[test]
@@ -85,7 +96,10 @@ mod tests {
     #[test]
     fn a_blank_model_is_auto() {
         for model in ["", "  ", "cursor-cli/", " cursor-cli/ "] {
-            let flags = TurnFlags { model: Some(model.into()), ..TurnFlags::default() };
+            let flags = TurnFlags {
+                model: Some(model.into()),
+                ..TurnFlags::default()
+            };
             assert!(line(&flags).contains("--model|auto|"), "for {model:?}");
         }
     }

@@ -40,7 +40,10 @@ pub fn compose(host: Vec<(String, String)>, added: Vec<(String, String)>) -> Vec
 /// The value of a variable in a composed environment.
 #[must_use]
 pub fn value<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsString> {
-    environment.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    environment
+        .iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -48,24 +51,35 @@ mod tests {
     use super::*;
 
     fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
-        list.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        list.iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     fn shown(composed: &[(OsString, OsString)]) -> String {
-        let shown = composed.iter().map(|(name, value)| format!("{}={}", name.display(), value.display()));
+        let shown = composed
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()));
         shown.collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn what_would_change_the_clis_node_or_git_is_left_out() {
-        let host: Vec<_> = NOT_INHERITED.iter().map(|name| (*name, "x")).chain([("PATH", "/bin")]).collect();
+        let host: Vec<_> = NOT_INHERITED
+            .iter()
+            .map(|name| (*name, "x"))
+            .chain([("PATH", "/bin")])
+            .collect();
         assert_eq!(shown(&compose(pairs(&host), vec![])), "PATH=/bin");
     }
 
     #[test]
     fn an_empty_key_is_left_out_and_a_real_one_stays() {
         assert_eq!(shown(&compose(pairs(&[("CURSOR_API_KEY", "")]), vec![])), "");
-        assert_eq!(shown(&compose(pairs(&[("CURSOR_API_KEY", "k")]), vec![])), "CURSOR_API_KEY=k");
+        assert_eq!(
+            shown(&compose(pairs(&[("CURSOR_API_KEY", "k")]), vec![])),
+            "CURSOR_API_KEY=k"
+        );
     }
 
     #[test]

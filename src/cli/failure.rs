@@ -36,7 +36,10 @@ impl FailureClass {
     /// Whether the same call may succeed later without anybody changing anything.
     #[must_use]
     pub fn retryable(self) -> bool {
-        matches!(self, Self::Capacity | Self::Network | Self::ConfigInvalid { raced: true })
+        matches!(
+            self,
+            Self::Capacity | Self::Network | Self::ConfigInvalid { raced: true }
+        )
     }
 }
 
@@ -44,24 +47,51 @@ impl FailureClass {
 /// narrow ones come first.
 const TABLE: &[(&[&str], FailureClass)] = &[
     (&["keychain is locked"], FailureClass::KeychainLocked),
-    (&["security command failed (exit code 36)"], FailureClass::KeychainLocked),
+    (
+        &["security command failed (exit code 36)"],
+        FailureClass::KeychainLocked,
+    ),
     (&["no cursor ide installation found"], FailureClass::IdeMissing),
     (&["hit your usage limit"], FailureClass::UsageLimit),
     (&["named models unavailable"], FailureClass::PlanRestricted),
-    (&["actionrequirederror:", "model blocked"], FailureClass::PlanRestricted),
-    (&["actionrequirederror:", "review data policy"], FailureClass::PlanRestricted),
+    (
+        &["actionrequirederror:", "model blocked"],
+        FailureClass::PlanRestricted,
+    ),
+    (
+        &["actionrequirederror:", "review data policy"],
+        FailureClass::PlanRestricted,
+    ),
     (&["cannot use this model"], FailureClass::ModelUnavailable),
     (&["authentication required"], FailureClass::AuthRequired),
     (&["provided api key is invalid"], FailureClass::AuthRequired),
     (&["workspace trust required"], FailureClass::WorkspaceUntrusted),
-    (&["do you trust the contents of this directory"], FailureClass::WorkspaceUntrusted),
-    (&["working with untrusted contents"], FailureClass::WorkspaceUntrusted),
+    (
+        &["do you trust the contents of this directory"],
+        FailureClass::WorkspaceUntrusted,
+    ),
+    (
+        &["working with untrusted contents"],
+        FailureClass::WorkspaceUntrusted,
+    ),
     (&["resource_exhausted"], FailureClass::Capacity),
-    (&["cli-config.json", "rename"], FailureClass::ConfigInvalid { raced: true }),
+    (
+        &["cli-config.json", "rename"],
+        FailureClass::ConfigInvalid { raced: true },
+    ),
     (&["cli-config.json"], FailureClass::ConfigInvalid { raced: false }),
-    (&[".cursor/cli.json"], FailureClass::ConfigInvalid { raced: false }),
-    (&[".cursor\\cli.json"], FailureClass::ConfigInvalid { raced: false }),
-    (&["connection failed. check your internet connection"], FailureClass::Network),
+    (
+        &[".cursor/cli.json"],
+        FailureClass::ConfigInvalid { raced: false },
+    ),
+    (
+        &[".cursor\\cli.json"],
+        FailureClass::ConfigInvalid { raced: false },
+    ),
+    (
+        &["connection failed. check your internet connection"],
+        FailureClass::Network,
+    ),
     (&["connection lost, reconnecting"], FailureClass::Network),
     (&["connecterror:"], FailureClass::Network),
     (&["retriableerror:"], FailureClass::Network),
@@ -72,7 +102,10 @@ const TABLE: &[(&[&str], FailureClass)] = &[
 #[must_use]
 pub fn classify(said: &str) -> Option<FailureClass> {
     let said = said.to_lowercase();
-    TABLE.iter().find(|(words, _)| words.iter().all(|word| said.contains(word))).map(|(_, class)| *class)
+    TABLE
+        .iter()
+        .find(|(words, _)| words.iter().all(|word| said.contains(word)))
+        .map(|(_, class)| *class)
 }
 
 #[cfg(test)]
@@ -83,24 +116,54 @@ mod tests {
     fn every_known_text_has_its_class() {
         use FailureClass as C;
         let table = [
-            ("Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY.", C::AuthRequired),
-            ("⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the …", C::AuthRequired),
-            ("Error: Your macOS login keychain is locked.\nRun security unlock-keychain", C::KeychainLocked),
+            (
+                "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY.",
+                C::AuthRequired,
+            ),
+            (
+                "⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the …",
+                C::AuthRequired,
+            ),
+            (
+                "Error: Your macOS login keychain is locked.\nRun security unlock-keychain",
+                C::KeychainLocked,
+            ),
             ("Security command failed (exit code 36)", C::KeychainLocked),
-            ("Error: No Cursor IDE installation found. Use 'cursor agent' or 'agent'.", C::IdeMissing),
-            ("ActionRequiredError: You've hit your usage limit Get Cursor Pro", C::UsageLimit),
-            ("ActionRequiredError: Named models unavailable Free plans can only use Auto.", C::PlanRestricted),
+            (
+                "Error: No Cursor IDE installation found. Use 'cursor agent' or 'agent'.",
+                C::IdeMissing,
+            ),
+            (
+                "ActionRequiredError: You've hit your usage limit Get Cursor Pro",
+                C::UsageLimit,
+            ),
+            (
+                "ActionRequiredError: Named models unavailable Free plans can only use Auto.",
+                C::PlanRestricted,
+            ),
             ("ActionRequiredError: Model Blocked", C::PlanRestricted),
             ("ActionRequiredError: Something else", C::PlanRestricted),
-            ("Cannot use this model: x. Available models: auto, y", C::ModelUnavailable),
-            ("⚠ Workspace Trust Required\n\n  Cursor Agent can execute code", C::WorkspaceUntrusted),
-            ("Do you trust the contents of this directory?", C::WorkspaceUntrusted),
+            (
+                "Cannot use this model: x. Available models: auto, y",
+                C::ModelUnavailable,
+            ),
+            (
+                "⚠ Workspace Trust Required\n\n  Cursor Agent can execute code",
+                C::WorkspaceUntrusted,
+            ),
+            (
+                "Do you trust the contents of this directory?",
+                C::WorkspaceUntrusted,
+            ),
             ("ConnectError: [resource_exhausted] Error", C::Capacity),
             ("T: [resource_exhausted] Error", C::Capacity),
             ("Connect error resource_exhausted: Error", C::Capacity),
             ("Connection failed. Check your internet connection.", C::Network),
             ("RetriableError: [invalid_argument] Error", C::Network),
-            ("Invalid .cursor/cli.json: permissions.deny is required", C::ConfigInvalid { raced: false }),
+            (
+                "Invalid .cursor/cli.json: permissions.deny is required",
+                C::ConfigInvalid { raced: false },
+            ),
             (
                 "ENOENT: no such file or directory, rename '/h/.cursor/cli-config.json.tmp' -> …",
                 C::ConfigInvalid { raced: true },
@@ -113,7 +176,12 @@ mod tests {
 
     #[test]
     fn other_words_have_none() {
-        for said in ["", "Segmentation fault", "TypeError: x is not a function", "Aborting operation..."] {
+        for said in [
+            "",
+            "Segmentation fault",
+            "TypeError: x is not a function",
+            "Aborting operation...",
+        ] {
             assert_eq!(classify(said), None, "for {said:?}");
         }
     }

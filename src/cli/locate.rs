@@ -45,7 +45,10 @@ pub fn locate(binary: Option<&str>, path: Option<&OsStr>) -> Result<Program, Loc
             in_folders(binary, &folders)
                 .ok_or_else(|| LocateError::NotFound(format!("no program {binary:?} in PATH (ENOENT)")))?
         };
-        return Ok(Program { path, leading: Vec::new() });
+        return Ok(Program {
+            path,
+            leading: Vec::new(),
+        });
     }
     DEFAULTS
         .iter()
@@ -62,7 +65,11 @@ pub fn locate(binary: Option<&str>, path: Option<&OsStr>) -> Result<Program, Loc
 }
 
 fn absolute_folders(path: Option<&OsStr>) -> OsString {
-    let folders = path.map(split_paths).into_iter().flatten().filter(|folder| folder.is_absolute());
+    let folders = path
+        .map(split_paths)
+        .into_iter()
+        .flatten()
+        .filter(|folder| folder.is_absolute());
     // Joining what was just split cannot fail; were it to, nothing would be found.
     join_paths(folders).unwrap_or_default()
 }
@@ -81,10 +88,14 @@ fn runnable(binary: &Path) -> Result<PathBuf, LocateError> {
         _ => LocateError::NotRunnable(format!("{shown} cannot be looked at: {error}")),
     })?;
     if about.is_dir() {
-        return Err(LocateError::NotRunnable(format!("{shown} is a folder; name the program inside it")));
+        return Err(LocateError::NotRunnable(format!(
+            "{shown} is a folder; name the program inside it"
+        )));
     }
     if which::which_global(&path).is_err() {
-        return Err(LocateError::NotRunnable(format!("{shown} may not be executed (EACCES)")));
+        return Err(LocateError::NotRunnable(format!(
+            "{shown} may not be executed (EACCES)"
+        )));
     }
     Ok(path)
 }
@@ -119,9 +130,21 @@ mod tests {
         let (_top, first, second, path) = two_folders();
         let wrapper = program(&first, "cursor", 0o755);
         let found = locate(None, Some(&path)).unwrap();
-        assert_eq!(found, Program { path: wrapper, leading: vec!["agent".into()] });
+        assert_eq!(
+            found,
+            Program {
+                path: wrapper,
+                leading: vec!["agent".into()]
+            }
+        );
         let agent = program(&second, "cursor-agent", 0o755);
-        assert_eq!(locate(None, Some(&path)).unwrap(), Program { path: agent, leading: vec![] });
+        assert_eq!(
+            locate(None, Some(&path)).unwrap(),
+            Program {
+                path: agent,
+                leading: vec![]
+            }
+        );
     }
 
     #[test]
@@ -146,7 +169,10 @@ mod tests {
         program(&first, "cursor-agent", 0o755);
         let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
         let relative = up.join(first.strip_prefix("/").unwrap());
-        assert!(relative.join("cursor-agent").exists(), "the relative path is right");
+        assert!(
+            relative.join("cursor-agent").exists(),
+            "the relative path is right"
+        );
         let path = join_paths([Path::new(""), Path::new("."), &relative]).unwrap();
         assert!(matches!(locate(None, Some(&path)), Err(LocateError::NotFound(_))));
         assert!(matches!(locate(None, None), Err(LocateError::NotFound(_))));
@@ -162,6 +188,11 @@ mod tests {
         assert!(refused(&second).contains("is a folder"));
         assert!(refused(&program(&second, "plain", 0o644)).contains("EACCES"));
         assert!(refused(&second.join("nothing")).contains("ENOENT"));
-        assert!(locate(Some("nothing"), Some(&path)).unwrap_err().to_string().contains("\"nothing\""));
+        assert!(
+            locate(Some("nothing"), Some(&path))
+                .unwrap_err()
+                .to_string()
+                .contains("\"nothing\"")
+        );
     }
 }

@@ -5,12 +5,16 @@ use rustix::process::Pid;
 /// Whether a process of this group is alive; zombies are not.
 #[cfg(target_os = "linux")]
 pub(super) async fn any_alive(group: Pid) -> bool {
-    tokio::task::spawn_blocking(move || scan(group)).await.unwrap_or(false)
+    tokio::task::spawn_blocking(move || scan(group))
+        .await
+        .unwrap_or(false)
 }
 
 #[cfg(target_os = "linux")]
 fn scan(group: Pid) -> bool {
-    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return false;
+    };
     processes.flatten().any(|entry| {
         let name = entry.file_name();
         name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit)
@@ -21,8 +25,12 @@ fn scan(group: Pid) -> bool {
 /// Reads one `/proc/<pid>/stat`: `pid (comm) state ppid pgrp …`, where `comm` may hold anything.
 #[cfg(target_os = "linux")]
 fn alive_in(stat: &[u8], group: i32) -> bool {
-    let Some(end) = memchr::memrchr(b')', stat) else { return false };
-    let mut fields = stat[end + 1..].split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+    let Some(end) = memchr::memrchr(b')', stat) else {
+        return false;
+    };
+    let mut fields = stat[end + 1..]
+        .split(|byte| *byte == b' ')
+        .filter(|field| !field.is_empty());
     let state = fields.next();
     let in_group = fields
         .nth(1)
@@ -46,7 +54,10 @@ mod tests {
         assert!(alive_in(b"12 (node) S 1 7 7 0 -1", 7));
         assert!(!alive_in(b"12 (node) Z 1 7 7 0 -1", 7), "a zombie");
         assert!(!alive_in(b"12 (node) S 1 8 7 0 -1", 7), "another group");
-        assert!(!alive_in(b"12 (node) S 7 8 8 0 -1", 7), "a child in another group");
+        assert!(
+            !alive_in(b"12 (node) S 7 8 8 0 -1", 7),
+            "a child in another group"
+        );
     }
 
     #[test]

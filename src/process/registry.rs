@@ -29,7 +29,10 @@ pub(super) fn remove(leader: u32) {
 pub fn kill_owned_by(owner: Owner) -> usize {
     let trees: Vec<_> = {
         let live = LIVE.lock();
-        live.values().filter(|(of, _)| *of == owner).filter_map(|(_, tree)| tree.upgrade()).collect()
+        live.values()
+            .filter(|(of, _)| *of == owner)
+            .filter_map(|(_, tree)| tree.upgrade())
+            .collect()
     };
     for tree in &trees {
         tree.kill();

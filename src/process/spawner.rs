@@ -26,16 +26,18 @@ fn spawner() -> io::Result<&'static Sender<Job>> {
         return Ok(jobs);
     }
     let (jobs, inbox) = channel::<Job>();
-    thread::Builder::new().name("cursor-spawn".into()).spawn(move || {
-        for Job { launch, answer } in inbox {
-            if answer.is_closed() {
-                continue;
+    thread::Builder::new()
+        .name("cursor-spawn".into())
+        .spawn(move || {
+            for Job { launch, answer } in inbox {
+                if answer.is_closed() {
+                    continue;
+                }
+                if let Err(Ok(unwanted)) = answer.send(spawn_now(&launch)) {
+                    end(unwanted);
+                }
             }
-            if let Err(Ok(unwanted)) = answer.send(spawn_now(&launch)) {
-                end(unwanted);
-            }
-        }
-    })?;
+        })?;
     // Where two callers race, the loser's thread ends with its sender.
     Ok(SPAWNER.get_or_init(|| jobs))
 }

@@ -11,7 +11,10 @@ impl Tail {
     /// An empty tail that keeps at most `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self { bytes: Vec::new(), limit }
+        Self {
+            bytes: Vec::new(),
+            limit,
+        }
     }
 
     /// Append, and forget what is now too far from the end.
@@ -30,7 +33,11 @@ impl Tail {
     pub fn text(&self) -> String {
         let mut kept = &self.bytes[self.bytes.len().saturating_sub(self.limit)..];
         if kept.len() < self.bytes.len() || self.bytes.len() == self.limit {
-            let cut = kept.iter().take(3).take_while(|byte| (0x80..0xC0).contains(*byte)).count();
+            let cut = kept
+                .iter()
+                .take(3)
+                .take_while(|byte| (0x80..0xC0).contains(*byte))
+                .count();
             kept = &kept[cut..];
         }
         String::from_utf8_lossy(kept).into_owned()
@@ -51,7 +58,9 @@ mod tests {
 
     #[test]
     fn keeps_the_end_of_a_long_text_however_it_is_cut() {
-        let text: Vec<u8> = (0..1000u32).map(|n| b'a' + u8::try_from(n % 26).unwrap()).collect();
+        let text: Vec<u8> = (0..1000u32)
+            .map(|n| b'a' + u8::try_from(n % 26).unwrap())
+            .collect();
         for size in [1, 3, 7, 10, 11, 50, 1000] {
             let mut tail = Tail::new(10);
             for chunk in text.chunks(size) {

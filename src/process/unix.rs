@@ -73,7 +73,11 @@ fn die_with_host(command: &mut Command) {
     let bind = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         // A host that died before the line above would never be noticed.
-        if getppid() == Some(host) { Ok(()) } else { Err(io::Error::from(Errno::SRCH)) }
+        if getppid() == Some(host) {
+            Ok(())
+        } else {
+            Err(io::Error::from(Errno::SRCH))
+        }
     };
     // SAFETY: between fork and exec only system calls are made; nothing allocates, locks or panics.
     unsafe {
@@ -91,11 +95,18 @@ impl Tree {
     /// Watch a child that leads its own group. On an error the group is killed and reaped.
     pub(super) fn watch(child: Child, owner: Owner) -> io::Result<Self> {
         let leader = Pid::from_child(&child);
-        let shared =
-            Arc::new(Shared { leader, reaped: Mutex::default(), released: Mutex::default(), release: Condvar::new() });
+        let shared = Arc::new(Shared {
+            leader,
+            reaped: Mutex::default(),
+            released: Mutex::default(),
+            release: Condvar::new(),
+        });
         let (tell, exit) = watch::channel(None);
         registry::add(child.id(), owner, &shared);
-        let tree = Self { shared: Arc::clone(&shared), exit };
+        let tree = Self {
+            shared: Arc::clone(&shared),
+            exit,
+        };
         // A thread for each tree, not a SIGCHLD handler: that one belongs to Node. And not the runtime:
         // the child is reaped also where whoever waited for it is gone.
         thread::Builder::new()
@@ -142,7 +153,11 @@ impl Tree {
                 let _late = timeout_at(Instant::now() + KILL_PATIENCE, self.all_gone()).await;
             }
         }
-        let exit = if self.gone().await { self.exited().await } else { Exit::Signal(Signal::KILL.as_raw()) };
+        let exit = if self.gone().await {
+            self.exited().await
+        } else {
+            Exit::Signal(Signal::KILL.as_raw())
+        };
         self.shared.let_go();
         exit
     }
@@ -176,7 +191,10 @@ impl Drop for Tree {
 /// Tell when the leader has ended, keep its zombie (and so its number) until the tree lets go, then reap it.
 fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<Option<Exit>>) {
     let ended = loop {
-        match waitid(WaitId::Pid(shared.leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+        match waitid(
+            WaitId::Pid(shared.leader),
+            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+        ) {
             Ok(Some(status)) => break Some(status),
             Ok(None) | Err(Errno::INTR) => {}
             Err(error) => {

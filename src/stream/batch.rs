@@ -112,9 +112,13 @@ impl Batch {
         match event {
             Event::SystemInit(init) => {
                 self.kind(0);
-                for text in
-                    [&init.session_id, &init.cwd, &init.model, &init.api_key_source, &init.permission_mode]
-                {
+                for text in [
+                    &init.session_id,
+                    &init.cwd,
+                    &init.model,
+                    &init.api_key_source,
+                    &init.permission_mode,
+                ] {
                     self.text(text.as_deref());
                 }
             }
@@ -131,7 +135,11 @@ impl Batch {
                 self.table.push(outcome_number(end.outcome));
                 self.table.push(u32::from(end.is_error));
             }
-            Event::InteractionQuery { phase, query_type, payload } => {
+            Event::InteractionQuery {
+                phase,
+                query_type,
+                payload,
+            } => {
                 self.kind(7).text(Some(phase));
                 self.text(query_type.as_deref());
                 self.payload(payload.as_ref());
@@ -146,7 +154,12 @@ impl Batch {
             }
             Event::Result(result) => {
                 self.kind(10);
-                for text in [&result.session_id, &result.subtype, &result.text, &result.request_id] {
+                for text in [
+                    &result.session_id,
+                    &result.subtype,
+                    &result.text,
+                    &result.request_id,
+                ] {
                     self.text(text.as_deref());
                 }
                 self.table.push(u32::from(result.is_error));
@@ -154,7 +167,12 @@ impl Batch {
                 let duration = result.duration_ms.map(|ms| ms.to_string());
                 self.text(duration.as_deref());
             }
-            Event::Unknown { reason, record_type, record_subtype, raw } => {
+            Event::Unknown {
+                reason,
+                record_type,
+                record_subtype,
+                raw,
+            } => {
                 self.kind(11);
                 self.table.push(reason_number(*reason));
                 self.text(record_type.as_deref());
@@ -191,7 +209,9 @@ impl Batch {
             return;
         };
         let number = index(self.payloads.places.len());
-        self.payloads.places.push(append(json, &mut self.payloads.narrow, &mut self.payloads.wide));
+        self.payloads
+            .places
+            .push(append(json, &mut self.payloads.narrow, &mut self.payloads.wide));
         self.table.push(number);
     }
 }
@@ -205,7 +225,10 @@ fn append(text: &str, narrow: &mut Vec<u8>, wide: &mut Vec<u16>) -> (u32, u32) {
     }
     if text.chars().all(|character| u32::from(character) <= 0xFF) {
         let start = narrow.len();
-        narrow.extend(text.chars().filter_map(|character| u8::try_from(u32::from(character)).ok()));
+        narrow.extend(
+            text.chars()
+                .filter_map(|character| u8::try_from(u32::from(character)).ok()),
+        );
         return (index(start), index(narrow.len() - start));
     }
     let start = wide.len();
@@ -256,7 +279,9 @@ mod tests {
     }
 
     fn text(text: &str) -> Event<'_> {
-        Event::AssistantText { text: Cow::Borrowed(text) }
+        Event::AssistantText {
+            text: Cow::Borrowed(text),
+        }
     }
 
     #[test]
@@ -271,14 +296,21 @@ mod tests {
             assert_eq!(batch.table[number * 3], 4);
             assert_eq!(read(&batch, number * 3 + 1), *one);
         }
-        assert_eq!(batch.narrow.len(), "plain".len() + 6 + "again".len(), "Latin-1 takes a byte a character");
+        assert_eq!(
+            batch.narrow.len(),
+            "plain".len() + 6 + "again".len(),
+            "Latin-1 takes a byte a character"
+        );
     }
 
     #[test]
     fn payloads_stay_behind_under_their_numbers() {
         let mut batch = Batch::default();
         for json in ["{\"a\":1}", "{\"ü\":\"中\"}", "[]"] {
-            let call = ToolCall { args: Some(Raw(Cow::Borrowed(json))), ..ToolCall::default() };
+            let call = ToolCall {
+                args: Some(Raw(Cow::Borrowed(json))),
+                ..ToolCall::default()
+            };
             batch.push(&Event::ToolCallStarted(call));
         }
         assert_eq!(batch.payloads.get(0), Some(Units::Narrow(b"{\"a\":1}")));
@@ -286,13 +318,19 @@ mod tests {
         assert_eq!(batch.payloads.get(1), Some(Units::Wide(&wide)));
         assert_eq!(batch.payloads.get(2), Some(Units::Narrow(b"[]")));
         assert_eq!(batch.payloads.get(3), None);
-        assert!(batch.narrow.is_empty(), "no payload is in the strings that always cross");
+        assert!(
+            batch.narrow.is_empty(),
+            "no payload is in the strings that always cross"
+        );
     }
 
     #[test]
     fn an_absent_field_is_told_from_an_empty_one() {
         let mut batch = Batch::default();
-        batch.push(&Event::ToolCallStarted(ToolCall { call_id: Some("".into()), ..ToolCall::default() }));
+        batch.push(&Event::ToolCallStarted(ToolCall {
+            call_id: Some("".into()),
+            ..ToolCall::default()
+        }));
         batch.push(&Event::ToolCallStarted(ToolCall::default()));
         assert_eq!(batch.table[2], 0, "an empty id");
         assert_eq!(batch.table[8 + 2], ABSENT, "no id");

@@ -1,10 +1,15 @@
 //! The two directions between a running turn and whoever started it.
 
 use std::future::Future;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 
 use crate::stream::batch::Batch;
+
+use super::Report;
+use super::ledger::Ledger;
 
 /// Where a turn's events go. One batch is under way at a time: the next is sent when [`Control::taken`] said
 /// that the last was taken.
@@ -29,11 +34,12 @@ pub enum Taken {
     Stop,
 }
 
-/// The starter's end: abort the turn, and say what became of a batch.
+/// The starter's end: abort the turn, say what became of a batch, and see what there is so far.
 #[derive(Debug, Clone)]
 pub struct Control {
     abort: watch::Sender<bool>,
     taken: mpsc::UnboundedSender<Taken>,
+    ledger: Arc<Mutex<Ledger>>,
 }
 
 /// The turn's end.
@@ -41,6 +47,7 @@ pub struct Control {
 pub struct Controlled {
     abort: watch::Receiver<bool>,
     taken: mpsc::UnboundedReceiver<Taken>,
+    ledger: Arc<Mutex<Ledger>>,
 }
 
 /// A pair of ends.
@@ -48,7 +55,13 @@ pub struct Controlled {
 pub fn control() -> (Control, Controlled) {
     let (abort, aborted) = watch::channel(false);
     let (taken, takes) = mpsc::unbounded_channel();
-    (Control { abort, taken }, Controlled { abort: aborted, taken: takes })
+    let ledger = Arc::new(Mutex::new(Ledger::new()));
+    let controlled = Controlled {
+        abort: aborted,
+        taken: takes,
+        ledger: Arc::clone(&ledger),
+    };
+    (Control { abort, taken, ledger }, controlled)
 }
 
 impl Control {
@@ -61,9 +74,19 @@ impl Control {
     pub fn taken(&self, verdict: Taken) {
         let _over = self.taken.send(verdict);
     }
+
+    /// What the turn has so far; its duration and its process's end are left out.
+    #[must_use]
+    pub fn so_far(&self) -> Report {
+        self.ledger.lock().report()
+    }
 }
 
 impl Controlled {
+    pub(super) fn ledger(&self) -> &Mutex<Ledger> {
+        &self.ledger
+    }
+
     /// Resolves when the turn is to end; never, where nobody can abort it any more.
     pub(super) fn aborted(&self) -> impl Future<Output = ()> + use<> {
         let mut abort = self.abort.clone();

@@ -47,8 +47,15 @@ pub(super) async fn run(
     started: Instant,
 ) -> Result<Report, Box<Failure>> {
     let fail = |cause| {
-        let partial = Report { duration: started.elapsed(), ..Report::default() };
-        Box::new(Failure { cause, stderr_tail: None, partial })
+        let partial = Report {
+            duration: started.elapsed(),
+            ..Report::default()
+        };
+        Box::new(Failure {
+            cause,
+            stderr_tail: None,
+            partial,
+        })
     };
     let launch = prepare::launch(&request).map_err(fail)?;
     let mut aborted = pin!(controlled.aborted());
@@ -60,7 +67,9 @@ pub(super) async fn run(
     };
     tracing::debug!(pid = running.tree.pid(), program = %launch.program.display(), "process started");
     drop(launch);
-    Flow::new(running, request, controlled, consumer, started).run().await
+    Flow::new(running, request, controlled, consumer, started)
+        .run()
+        .await
 }
 
 struct Flow<C> {
@@ -82,16 +91,20 @@ struct Flow<C> {
     at_end: bool,
 }
 
+enum Input<'a> {
+    Chunk(&'a [u8]),
+    End,
+}
+
 /// Where the parser puts events: into the ledger, and packed for the consumer.
 struct Inbox {
-    ledger: Ledger,
     batch: Batch,
     wants_events: bool,
 }
 
 impl Inbox {
-    fn take(&mut self, event: &Event<'_>) {
-        let only_answer = self.ledger.observe(event);
+    fn take(&mut self, event: &Event<'_>, ledger: &mut Ledger) {
+        let only_answer = ledger.observe(event);
         if !self.wants_events {
             return;
         }
@@ -123,7 +136,6 @@ impl<C: Consumer> Flow<C> {
             stderr_tail,
             parser: StreamParser::new(ParserOptions::default()),
             inbox: Inbox {
-                ledger: Ledger::new(),
                 batch: Batch::default(),
                 wants_events: request.wants_events,
             },
@@ -146,11 +158,19 @@ impl<C: Consumer> Flow<C> {
         // A prompt that nobody reads any more must not hold a pipe open that the process waits on.
         self.stdin.abort();
         if deliver {
-            self.parser.finish(&mut |event| self.inbox.take(&event));
+            self.parse(Input::End);
         }
-        let Self { tree, mut inbox, mut controlled, mut consumer, in_flight, stdout, mut stderr, .. } = self;
-        let rest = std::mem::take(&mut inbox.batch);
-        let (exit, delivered) = tokio::join!(
+        let Self {
+            tree,
+            stdout,
+            inbox,
+            mut controlled,
+            mut consumer,
+            in_flight,
+            mut stderr,
+            ..
+        } = self;
+        let (ended, delivered) = tokio::join!(
             async {
                 let exit = tree.end(kill_grace).await;
                 // Held open until now, so that nothing of the process died of a closed pipe before its SIGTERM.
@@ -158,7 +178,11 @@ impl<C: Consumer> Flow<C> {
                 exit
             },
             async {
-                if deliver { deliver_rest(&mut controlled, &mut consumer, in_flight, rest).await } else { Ok(()) }
+                if deliver {
+                    deliver_rest(&mut controlled, &mut consumer, in_flight, inbox.batch).await
+                } else {
+                    Ok(())
+                }
             },
         );
         if let Err(cause) = delivered {
@@ -167,28 +191,30 @@ impl<C: Consumer> Flow<C> {
         if timeout(STDERR_PATIENCE, &mut stderr).await.is_err() {
             stderr.abort();
         }
-        // The exit that counts is the process's own; one that our SIGTERM caused is only a fallback.
-        let exit = self.exit.map_or(exit, |(own, _)| own);
+        let own_exit = self.exit.map(|(exit, _)| exit);
         let stderr_tail = self.stderr_tail.lock().text();
+        let ledger = controlled.ledger().lock();
+        let report = Report {
+            duration: self.started.elapsed(),
+            exit: Some(own_exit.unwrap_or(ended)),
+            ..ledger.report()
+        };
         let cause = match end {
-            End::Failed(cause) => Some(cause),
-            End::Done => match inbox.ledger.finished() {
-                Some(result) if result.is_error => Some(outcome::reported(&result.text, &stderr_tail)),
-                Some(_) => None,
-                None => Some(outcome::without_result(exit, &stderr_tail, &inbox.ledger.stray())),
+            End::Failed(cause) => cause,
+            End::Done => match ledger.finished() {
+                Some(result) if result.is_error => outcome::reported(&result.text, &stderr_tail),
+                Some(_) => return Ok(report),
+                // One that stayed without a word until it was ended did not fail by itself.
+                None => {
+                    outcome::without_result(own_exit.unwrap_or(Exit::Code(0)), &stderr_tail, &ledger.stray())
+                }
             },
         };
-        let mut report = inbox.ledger.into_report();
-        report.tool_calls.abandoned = u32::try_from(self.parser.open_calls().count()).unwrap_or(u32::MAX);
-        report.dropped = self.parser.dropped();
-        report.duration = self.started.elapsed();
-        report.exit = Some(exit);
-        match cause {
-            None => Ok(report),
-            Some(cause) => {
-                Err(Box::new(Failure { cause, stderr_tail: Some(stderr_tail), partial: report }))
-            }
-        }
+        Err(Box::new(Failure {
+            cause,
+            stderr_tail: Some(stderr_tail),
+            partial: report,
+        }))
     }
 
     /// Read, and hand over, until there is a reason to stop.
@@ -241,12 +267,27 @@ impl<C: Consumer> Flow<C> {
 
     fn take(&mut self, chunk: &[u8]) {
         let before = self.parser.lines_seen();
-        let inbox = &mut self.inbox;
-        self.parser.push(chunk, &mut |event| inbox.take(&event));
+        self.parse(Input::Chunk(chunk));
         if self.parser.lines_seen() > before {
             self.quiet_since = Instant::now();
         }
-        if self.inbox.ledger.finished().is_some() {
+    }
+
+    fn parse(&mut self, input: Input<'_>) {
+        let Self {
+            parser,
+            inbox,
+            controlled,
+            ..
+        } = self;
+        let mut ledger = controlled.ledger().lock();
+        let mut sink = |event: Event<'_>| inbox.take(&event, &mut ledger);
+        match input {
+            Input::Chunk(chunk) => parser.push(chunk, &mut sink),
+            Input::End => parser.finish(&mut sink),
+        }
+        ledger.note(parser.open_calls().count(), parser.dropped());
+        if ledger.finished().is_some() {
             self.leaving_since.get_or_insert_with(Instant::now);
         }
     }
@@ -269,12 +310,20 @@ impl<C: Consumer> Flow<C> {
     }
 
     fn deadline(&self) -> Instant {
-        limits::deadline(&self.limits, self.phase(), self.started, self.quiet_since, self.open_tool())
+        limits::deadline(
+            &self.limits,
+            self.phase(),
+            self.started,
+            self.quiet_since,
+            self.open_tool(),
+        )
     }
 
     fn open_tool(&self) -> Option<OpenTool> {
         let timeouts = self.parser.open_calls().map(|call| call.timeout_ms.unwrap_or(0));
-        timeouts.max().map(|ms| OpenTool { own_timeout: (ms > 0).then(|| Duration::from_millis(ms)) })
+        timeouts.max().map(|ms| OpenTool {
+            own_timeout: (ms > 0).then(|| Duration::from_millis(ms)),
+        })
     }
 
     /// A wait is over.
@@ -283,7 +332,9 @@ impl<C: Consumer> Flow<C> {
             Phase::Draining { .. } | Phase::Leaving { .. } => End::Done,
             Phase::FirstLine => End::Failed(Cause::FirstLineTimeout),
             Phase::Streaming => End::Failed(match self.parser.open_calls().next() {
-                Some(call) => Cause::ToolTimeout { tool: call.name.to_owned() },
+                Some(call) => Cause::ToolTimeout {
+                    tool: call.name.to_owned(),
+                },
                 None => Cause::InactivityTimeout,
             }),
         }
@@ -297,24 +348,25 @@ async fn deliver_rest(
     in_flight: bool,
     rest: Batch,
 ) -> Result<(), Cause> {
-    let mut aborted = pin!(controlled.aborted());
-    let mut under_way = in_flight;
-    let mut rest = (!rest.is_empty()).then_some(rest);
-    loop {
-        if under_way {
-            let taken = tokio::select! {
-                biased;
-                () = &mut aborted => return Err(Cause::Aborted),
-                taken = controlled.next_taken() => taken,
-            };
-            if taken == Taken::Stop {
-                return Err(Cause::ConsumerStopped);
-            }
-            under_way = false;
-        }
-        let Some(batch) = rest.take() else { return Ok(()) };
-        consumer.send(batch).map_err(|_| Cause::Aborted)?;
-        under_way = true;
+    if in_flight {
+        take_or_abort(controlled).await?;
+    }
+    if rest.is_empty() {
+        return Ok(());
+    }
+    consumer.send(rest).map_err(|_| Cause::Aborted)?;
+    take_or_abort(controlled).await
+}
+
+async fn take_or_abort(controlled: &mut Controlled) -> Result<(), Cause> {
+    let aborted = controlled.aborted();
+    tokio::select! {
+        biased;
+        () = aborted => Err(Cause::Aborted),
+        taken = controlled.next_taken() => match taken {
+            Taken::GoOn => Ok(()),
+            Taken::Stop => Err(Cause::ConsumerStopped),
+        },
     }
 }
 

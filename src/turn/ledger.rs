@@ -1,7 +1,7 @@
 //! What a turn has so far, kept event by event.
 
 use crate::process::Tail;
-use crate::stream::event::{Event, ToolEnd, ToolOutcome, TurnResult, UnknownReason};
+use crate::stream::event::{Dropped, Event, ToolEnd, ToolOutcome, TurnResult, UnknownReason};
 
 use super::outcome::{Report, ToolCounts};
 
@@ -18,6 +18,7 @@ pub(super) struct Ledger {
     text: String,
     counts: ToolCounts,
     stray: Tail,
+    dropped: Dropped,
     result: Option<Finished>,
 }
 
@@ -39,6 +40,7 @@ impl Ledger {
             text: String::new(),
             counts: ToolCounts::default(),
             stray: Tail::new(STRAY_LIMIT),
+            dropped: Dropped::default(),
             result: None,
         }
     }
@@ -60,7 +62,11 @@ impl Ledger {
             Event::ToolCallStarted(_) => self.counts.started += 1,
             Event::ToolCallCompleted(_, end) => self.count_end(end),
             Event::Result(result) => return self.finish(result),
-            Event::Unknown { reason: UnknownReason::NotJson, raw, .. } => {
+            Event::Unknown {
+                reason: UnknownReason::NotJson,
+                raw,
+                ..
+            } => {
                 self.stray.push(raw.as_bytes());
                 self.stray.push(b"\n");
             }
@@ -88,7 +94,11 @@ impl Ledger {
         let text = result.text.as_deref().unwrap_or_default();
         self.result = Some(Finished {
             is_error: result.is_error,
-            text: if result.is_error { text.to_owned() } else { String::new() },
+            text: if result.is_error {
+                text.to_owned()
+            } else {
+                String::new()
+            },
             usage: result.usage.as_ref().map(|usage| usage.0.clone().into_owned()),
             request_id: result.request_id.as_deref().map(str::to_owned),
         });
@@ -101,7 +111,10 @@ impl Ledger {
 
     fn is_of_another_session(&self, result: &TurnResult<'_>) -> bool {
         self.session_from_init
-            && result.session_id.as_deref().is_some_and(|id| Some(id) != self.session_id.as_deref())
+            && result
+                .session_id
+                .as_deref()
+                .is_some_and(|id| Some(id) != self.session_id.as_deref())
     }
 
     /// The record that ended the turn, once it has come.
@@ -114,16 +127,23 @@ impl Ledger {
         self.stray.text()
     }
 
-    /// What there is; the rest of the report is the caller's to fill in.
-    pub(super) fn into_report(self) -> Report {
-        let (usage, request_id) = self.result.map(|end| (end.usage, end.request_id)).unwrap_or_default();
+    /// What only the parser knows.
+    pub(super) fn note(&mut self, open_calls: usize, dropped: Dropped) {
+        self.counts.abandoned = u32::try_from(open_calls).unwrap_or(u32::MAX);
+        self.dropped = dropped;
+    }
+
+    /// What there is; the duration and the process's end are the caller's to fill in.
+    pub(super) fn report(&self) -> Report {
+        let result = self.result.as_ref();
         Report {
-            session_id: self.session_id,
-            text: self.text,
-            usage,
-            request_id,
-            model: self.model,
+            session_id: self.session_id.clone(),
+            text: self.text.clone(),
+            usage: result.and_then(|end| end.usage.clone()),
+            request_id: result.and_then(|end| end.request_id.clone()),
+            model: self.model.clone(),
             tool_calls: self.counts,
+            dropped: self.dropped,
             ..Report::default()
         }
     }
@@ -137,7 +157,10 @@ mod tests {
     use crate::stream::event::{SystemInit, ToolCall};
 
     fn init(id: &'static str) -> Event<'static> {
-        Event::SystemInit(SystemInit { session_id: Some(id.into()), ..SystemInit::default() })
+        Event::SystemInit(SystemInit {
+            session_id: Some(id.into()),
+            ..SystemInit::default()
+        })
     }
 
     fn result(id: Option<&'static str>, text: &'static str, is_error: bool) -> Event<'static> {
@@ -158,20 +181,27 @@ mod tests {
         let mut ledger = Ledger::new();
         ledger.observe(&init("s"));
         assert_eq!(ledger.observe(&result(Some("s"), "all", false)), Some("all"));
-        assert_eq!(ledger.into_report().text, "all");
+        assert_eq!(ledger.report().text, "all");
 
         let mut ledger = Ledger::new();
         ledger.observe(&text("piece"));
         assert_eq!(ledger.observe(&result(None, "all", false)), None);
-        assert_eq!(ledger.into_report().text, "piece");
+        assert_eq!(ledger.report().text, "piece");
     }
 
     #[test]
     fn an_errors_text_is_no_answer() {
         let mut ledger = Ledger::new();
-        assert_eq!(ledger.observe(&result(Some("s"), "Request timed out", true)), None);
-        assert!(ledger.finished().is_some_and(|end| end.is_error && end.text == "Request timed out"));
-        assert_eq!(ledger.into_report().text, "");
+        assert_eq!(
+            ledger.observe(&result(Some("s"), "Request timed out", true)),
+            None
+        );
+        assert!(
+            ledger
+                .finished()
+                .is_some_and(|end| end.is_error && end.text == "Request timed out")
+        );
+        assert_eq!(ledger.report().text, "");
     }
 
     #[test]
@@ -182,21 +212,28 @@ mod tests {
         assert!(ledger.finished().is_none());
         ledger.observe(&result(None, "y", false));
         assert!(ledger.finished().is_some(), "one that names no session is ours");
-        assert_eq!(ledger.into_report().session_id.as_deref(), Some("mine"));
+        assert_eq!(ledger.report().session_id.as_deref(), Some("mine"));
     }
 
     #[test]
     fn without_an_init_the_result_names_the_session() {
         let mut ledger = Ledger::new();
         ledger.observe(&result(Some("late"), "x", false));
-        assert_eq!(ledger.into_report().session_id.as_deref(), Some("late"));
+        assert_eq!(ledger.report().session_id.as_deref(), Some("late"));
     }
 
     #[test]
     fn every_end_of_a_tool_is_counted_once() {
         let mut ledger = Ledger::new();
         let end = |outcome, is_error| {
-            Event::ToolCallCompleted(ToolCall::default(), ToolEnd { result: None, outcome, is_error })
+            Event::ToolCallCompleted(
+                ToolCall::default(),
+                ToolEnd {
+                    result: None,
+                    outcome,
+                    is_error,
+                },
+            )
         };
         for _ in 0..3 {
             ledger.observe(&Event::ToolCallStarted(ToolCall::default()));
@@ -210,10 +247,16 @@ mod tests {
         ] {
             ledger.observe(&event);
         }
-        let counts = ledger.into_report().tool_calls;
+        let counts = ledger.report().tool_calls;
         assert_eq!(
             counts,
-            ToolCounts { started: 3, completed: 5, failed: 2, rejected: 2, abandoned: 0 }
+            ToolCounts {
+                started: 3,
+                completed: 5,
+                failed: 2,
+                rejected: 2,
+                abandoned: 0
+            }
         );
     }
 }

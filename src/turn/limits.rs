@@ -97,7 +97,9 @@ fn positive(ms: Option<f64>) -> Option<Duration> {
 
 fn millis(ms: f64) -> Duration {
     // NaN and negatives are zero, and an infinite time is as long as a turn can be.
-    Duration::try_from_secs_f64(ms.max(0.0) / 1000.0).unwrap_or(NEVER).min(NEVER)
+    Duration::try_from_secs_f64(ms.max(0.0) / 1000.0)
+        .unwrap_or(NEVER)
+        .min(NEVER)
 }
 
 /// What a turn is waiting for.
@@ -148,11 +150,15 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn limits(options: LimitOptions, inactivity: Option<&str>) -> Limits {
-        Limits::new(&options, |name| (name == INACTIVITY_VARIABLE).then(|| inactivity.map(String::from))?)
+        Limits::new(&options, |name| {
+            (name == INACTIVITY_VARIABLE).then(|| inactivity.map(String::from))?
+        })
     }
 
     fn open(own_seconds: Option<u64>) -> Option<OpenTool> {
-        Some(OpenTool { own_timeout: own_seconds.map(Duration::from_secs) })
+        Some(OpenTool {
+            own_timeout: own_seconds.map(Duration::from_secs),
+        })
     }
 
     #[test]
@@ -165,21 +171,37 @@ mod tests {
 
     #[test]
     fn an_option_beats_the_variable_and_nonsense_means_the_default() {
-        let said = LimitOptions { inactivity_ms: Some(5000.0), ..LimitOptions::default() };
+        let said = LimitOptions {
+            inactivity_ms: Some(5000.0),
+            ..LimitOptions::default()
+        };
         assert_eq!(limits(said, Some("7000")).inactivity, 5 * SECOND);
-        assert_eq!(limits(LimitOptions::default(), Some(" 7000 ")).inactivity, 7 * SECOND);
+        assert_eq!(
+            limits(LimitOptions::default(), Some(" 7000 ")).inactivity,
+            7 * SECOND
+        );
         for nonsense in ["", "x", "0", "-3", "NaN"] {
-            assert_eq!(limits(LimitOptions::default(), Some(nonsense)).inactivity, 120 * SECOND, "{nonsense:?}");
+            assert_eq!(
+                limits(LimitOptions::default(), Some(nonsense)).inactivity,
+                120 * SECOND,
+                "{nonsense:?}"
+            );
         }
         for nonsense in [0.0, -1.0, f64::NAN] {
-            let said = LimitOptions { inactivity_ms: Some(nonsense), ..LimitOptions::default() };
+            let said = LimitOptions {
+                inactivity_ms: Some(nonsense),
+                ..LimitOptions::default()
+            };
             assert_eq!(limits(said, None).inactivity, 120 * SECOND, "{nonsense}");
         }
     }
 
     #[test]
     fn an_infinite_limit_can_be_added_to_an_instant() {
-        let said = LimitOptions { inactivity_ms: Some(f64::INFINITY), ..LimitOptions::default() };
+        let said = LimitOptions {
+            inactivity_ms: Some(f64::INFINITY),
+            ..LimitOptions::default()
+        };
         let now = Instant::now();
         assert!(deadline(&limits(said, None), Phase::Streaming, now, now, None) > now + 3600 * SECOND);
     }
@@ -188,10 +210,21 @@ mod tests {
     fn an_open_tool_has_a_longer_limit_unless_one_was_said() {
         let plain = limits(LimitOptions::default(), None);
         assert_eq!(plain.silence(open(None)), 600 * SECOND);
-        assert_eq!(plain.silence(open(Some(10))), 600 * SECOND, "a short timeout of its own");
+        assert_eq!(
+            plain.silence(open(Some(10))),
+            600 * SECOND,
+            "a short timeout of its own"
+        );
         assert_eq!(plain.silence(open(Some(3600))), 3630 * SECOND, "a long one");
-        assert_eq!(limits(LimitOptions::default(), Some("900000")).silence(open(Some(9999))), 900 * SECOND);
-        let tool = LimitOptions { tool_ms: Some(1000.0), inactivity_ms: Some(2000.0), ..LimitOptions::default() };
+        assert_eq!(
+            limits(LimitOptions::default(), Some("900000")).silence(open(Some(9999))),
+            900 * SECOND
+        );
+        let tool = LimitOptions {
+            tool_ms: Some(1000.0),
+            inactivity_ms: Some(2000.0),
+            ..LimitOptions::default()
+        };
         assert_eq!(limits(tool, None).silence(open(Some(9999))), SECOND);
         assert_eq!(limits(tool, None).silence(None), 2 * SECOND);
     }
@@ -205,6 +238,11 @@ mod tests {
         assert_eq!(at(Phase::FirstLine), 40 * SECOND);
         assert_eq!(at(Phase::Streaming), 130 * SECOND);
         assert_eq!(at(Phase::Leaving { since: started }), 2 * SECOND);
-        assert_eq!(at(Phase::Draining { since: started + SECOND }), 3 * SECOND);
+        assert_eq!(
+            at(Phase::Draining {
+                since: started + SECOND
+            }),
+            3 * SECOND
+        );
     }
 }

@@ -57,8 +57,14 @@ pub async fn run(
     consumer: impl Consumer,
 ) -> Result<Report, Box<Failure>> {
     let started = Instant::now();
-    let span = tracing::info_span!("turn", turn = next_number(), model = request.flags.model.as_deref());
-    let outcome = flow::run(request, controlled, consumer, started).instrument(span.clone()).await;
+    let span = tracing::info_span!(
+        "turn",
+        turn = next_number(),
+        model = request.flags.model.as_deref()
+    );
+    let outcome = flow::run(request, controlled, consumer, started)
+        .instrument(span.clone())
+        .await;
     span.in_scope(|| match &outcome {
         Ok(report) => tracing::info!(
             duration_ms = millis(report.duration),
@@ -67,7 +73,11 @@ pub async fn run(
         ),
         Err(failure) => {
             // The causes that quote the CLI may quote the model; their kind is enough for a log.
-            tracing::warn!(duration_ms = millis(failure.partial.duration), kind = kind(&failure.cause), "turn failed");
+            tracing::warn!(
+                duration_ms = millis(failure.partial.duration),
+                kind = kind(&failure.cause),
+                "turn failed"
+            );
         }
     });
     outcome

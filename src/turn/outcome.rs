@@ -168,7 +168,11 @@ pub(super) fn without_result(exit: Exit, stderr: &str, stray: &str) -> Cause {
     // Where only the stray lines explain the end, they are the message.
     let stderr_explains = !stderr.trim().is_empty() && (class.is_none() || classify(stderr).is_some());
     let said = if stderr_explains { stderr } else { stray };
-    Cause::Exited { status, said: end_of(said.trim(), SAID_LIMIT), class }
+    Cause::Exited {
+        status,
+        said: end_of(said.trim(), SAID_LIMIT),
+        class,
+    }
 }
 
 /// The cause where the result itself is an error.
@@ -192,15 +196,21 @@ mod tests {
     #[test]
     fn a_clean_exit_without_a_result_is_no_success() {
         assert_eq!(without_result(Exit::Code(0), "", ""), Cause::NoResult);
-        assert_eq!(without_result(Exit::Code(0), "some warning", "banner"), Cause::NoResult);
+        assert_eq!(
+            without_result(Exit::Code(0), "some warning", "banner"),
+            Cause::NoResult
+        );
     }
 
     #[test]
     fn a_refusal_is_known_whatever_its_exit_code_and_channel() {
         let text = "⚠ Workspace Trust Required";
-        for (exit, stderr, stray) in
-            [(Exit::Code(0), text, ""), (Exit::Code(0), "", text), (Exit::Code(1), text, ""), (Exit::Code(1), "noise", text)]
-        {
+        for (exit, stderr, stray) in [
+            (Exit::Code(0), text, ""),
+            (Exit::Code(0), "", text),
+            (Exit::Code(1), text, ""),
+            (Exit::Code(1), "noise", text),
+        ] {
             let cause = without_result(exit, stderr, stray);
             assert!(
                 matches!(&cause, Cause::Exited { class: Some(FailureClass::WorkspaceUntrusted), said, .. } if said == text),
@@ -211,8 +221,14 @@ mod tests {
 
     #[test]
     fn the_message_has_the_code_or_the_signal_and_the_end_of_what_was_said() {
-        assert_eq!(without_result(Exit::Code(7), " boom\n", "").to_string(), "Cursor CLI exited 7: boom");
-        assert_eq!(without_result(Exit::Signal(9), "", "").to_string(), "Cursor CLI exited SIGKILL: ");
+        assert_eq!(
+            without_result(Exit::Code(7), " boom\n", "").to_string(),
+            "Cursor CLI exited 7: boom"
+        );
+        assert_eq!(
+            without_result(Exit::Signal(9), "", "").to_string(),
+            "Cursor CLI exited SIGKILL: "
+        );
         let long = format!("{}é", "x".repeat(5000));
         let message = without_result(Exit::Code(1), &long, "").to_string();
         assert!(message.ends_with("xé") && message.chars().count() < 2100);
@@ -221,8 +237,20 @@ mod tests {
     #[test]
     fn a_reported_error_keeps_its_text_and_class() {
         let cause = reported("You've hit your usage limit", "");
-        assert_eq!(cause.to_string(), "Cursor CLI reported an error: You've hit your usage limit");
-        assert!(matches!(cause, Cause::Reported { class: Some(FailureClass::UsageLimit), .. }));
-        assert_eq!(reported("", "from stderr").to_string(), "Cursor CLI reported an error: from stderr");
+        assert_eq!(
+            cause.to_string(),
+            "Cursor CLI reported an error: You've hit your usage limit"
+        );
+        assert!(matches!(
+            cause,
+            Cause::Reported {
+                class: Some(FailureClass::UsageLimit),
+                ..
+            }
+        ));
+        assert_eq!(
+            reported("", "from stderr").to_string(),
+            "Cursor CLI reported an error: from stderr"
+        );
     }
 }
