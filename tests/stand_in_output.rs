@@ -148,3 +148,33 @@ fn each_part_is_one_write() {
         assert!(stand_in::exit(child).success());
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn sockets_that_do_not_block_lose_nothing() {
+    use std::io::{Read as _, Write as _};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    let stage = Stage::new(
+        r#"{"stdin":"never","turn":[{"touch":"up"},{"stdin":5},{"text":"${stdin}${fill:3000000}"}]}"#,
+    );
+    let mut command = stage.command(&["-p"]);
+    command
+        .stdin(OwnedFd::from(theirs.try_clone().unwrap()))
+        .stdout(OwnedFd::from(theirs));
+    let child = command.spawn().unwrap();
+    // The command holds its own copies of the socket, which would keep it open.
+    drop(command);
+    stage.wait_for("up");
+    ours.write_all(b"hello").unwrap();
+    let text = stand_in::within_deadline(move || {
+        let mut text = String::new();
+        ours.read_to_string(&mut text).unwrap();
+        text
+    });
+    assert!(text.starts_with("hellox") && text.len() == 3_000_005);
+    assert!(stand_in::exit(child).success());
+}
