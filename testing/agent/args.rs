@@ -76,7 +76,9 @@ const OPTIONS: &[(&[&str], Takes)] = &[
     (&["-h", "--help"], Nothing),
 ];
 
-const FORMAT: (&[&str], Takes) = (&["--format"], OneOf("format", &["text", "json"]));
+/// The one option that only some commands have.
+static FORMAT: (&[&str], Takes) = (&["--format"], OneOf("format", &["text", "json"]));
+const FORMATTED: &[&str] = &["status", "about"];
 
 /// The words that are commands when they come first.
 const COMMANDS: &[(&str, &str)] = &[
@@ -159,14 +161,10 @@ impl Parser {
     }
 
     fn option(&self, name: &str) -> Option<(&'static [&'static str], &'static Takes)> {
-        static FORMATTED: &[&str] = &["status", "about"];
-        static WITH_FORMAT: (&[&str], Takes) = FORMAT;
-        if name == "--format" {
-            let formatted = self.command.is_some_and(|command| FORMATTED.contains(&command));
-            return formatted.then_some((WITH_FORMAT.0, &WITH_FORMAT.1));
-        }
+        let formatted = self.command.is_some_and(|command| FORMATTED.contains(&command));
         OPTIONS
             .iter()
+            .chain(std::slice::from_ref(&FORMAT).iter().filter(|_| formatted))
             .find(|(names, _)| names.contains(&name))
             .map(|(names, takes)| (*names, takes))
     }

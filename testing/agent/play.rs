@@ -140,10 +140,15 @@ impl Player<'_> {
         let mut buffer = vec![0; 65_536];
         while left > 0 {
             let room = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
-            let count = sys::read_stdin(&mut buffer[..room]).map_err(|error| failed("stdin", error))?;
-            if count == 0 {
-                break;
-            }
+            let count = match sys::read_stdin(&mut buffer[..room]) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    sleep(POLL);
+                    continue;
+                }
+                Err(error) => return Err(failed("stdin", error)),
+            };
             left -= count as u64;
             self.context.stdin.extend_from_slice(&buffer[..count]);
             for stream in copy_to {
@@ -229,6 +234,8 @@ pub(crate) fn emit(to: Stream, bytes: &[u8]) -> Result<(), End> {
             Ok(0) => return Err(End::PipeGone),
             Ok(count) => rest = &rest[count..],
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Err(End::PipeGone),
+            // The parent may share a pipe that it set to non-blocking.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => sleep(POLL),
             Err(error) => return Err(failed("write", error)),
         }
     }
