@@ -69,7 +69,8 @@ export function capture(command, ...args) {
  * @returns {Promise<string>}
  */
 export function run(command, args, extraEnv) {
-  const colours = process.stdout.isTTY ? { CARGO_TERM_COLOR: "always", FORCE_COLOR: "1" } : {};
+  // Only cargo is told to use colours: a variable for all would reach the programs under test too.
+  const colours = process.stdout.isTTY ? { CARGO_TERM_COLOR: "always" } : {};
   const child = spawn(command, args, {
     cwd: root,
     env: { ...env, ...colours, ...extraEnv },
