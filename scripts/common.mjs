@@ -118,7 +118,6 @@ export function npm(...args) {
 
 /** Without terminal colours. @param {string} text */
 function plain(text) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
   return text.replace(/\u001b\[[0-9;]*m/g, "");
 }
 
