@@ -69,7 +69,8 @@ export function capture(command, ...args) {
  * @returns {Promise<string>}
  */
 export function run(command, args, extraEnv) {
-  const colours = process.stdout.isTTY ? { CARGO_TERM_COLOR: "always", FORCE_COLOR: "1" } : {};
+  // Only cargo is told to use colours: a variable for all would reach the programs under test too.
+  const colours = process.stdout.isTTY ? { CARGO_TERM_COLOR: "always" } : {};
   const child = spawn(command, args, {
     cwd: root,
     env: { ...env, ...colours, ...extraEnv },
@@ -117,7 +118,6 @@ export function npm(...args) {
 
 /** Without terminal colours. @param {string} text */
 function plain(text) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
   return text.replace(/\u001b\[[0-9;]*m/g, "");
 }
 
