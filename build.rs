@@ -1,6 +1,8 @@
-//! Link flags for the addon; nothing is generated here.
+//! Link flags for the addon, and the target it is built for.
 
 fn main() {
     #[cfg(feature = "addon")]
     napi_build::setup();
+    let target = std::env::var("TARGET").unwrap_or_default();
+    println!("cargo:rustc-env=FUSION_CURSOR_TARGET={target}");
 }

@@ -1,3 +1,29 @@
-//! The native core of fusion-cursor-native.
+//! The native core of fusion-cursor-native: it drives Cursor's CLI, one supervised process per prompt.
+//!
+//! The rooms, and the one way data walks through them:
+//!
+//! - [`cli`]: what Cursor's CLI is. Where its program lies, its flags, its environment, its failure texts.
+//! - [`process`]: starting, watching, signalling and reaping process trees.
+//! - [`stream`]: bytes to lines to events, and events packed for the crossing into JavaScript.
+//! - [`turn`]: one prompt. Launches through `process`, reads through `stream`, decides the outcome.
+//! - [`runtime`]: the threads that turns live on.
+//! - [`diagnostics`]: log records and where they go.
+//! - `binding`: the only room that knows N-API. Built with the feature `addon`; all else builds without it.
+//!
+//! A prompt walks `binding` → `turn` → `process` (standard input); bytes come back through `process` →
+//! `stream` → `turn` → `binding` → the callbacks. No room calls one that is before it on this way.
 
+#[cfg(feature = "addon")]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "exports are pub for the macro, and an inner surface: index.d.ts is the documentation"
+)]
+mod binding;
+
+pub mod cli;
+pub mod diagnostics;
+pub mod process;
+pub mod runtime;
 pub mod stream;
+pub mod turn;

@@ -1,3 +1,4 @@
 //! Bytes to lines to events.
 
+pub mod batch;
 pub mod event;

@@ -1,0 +1,584 @@
+// Generated from lib/ by scripts/bundle.mjs; changes belong there.
+"use strict";
+var __create = Object.create;
+var __defProp = Object.defineProperty;
+var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp = Object.prototype.hasOwnProperty;
+var __export = (target, all) => {
+  for (var name in all)
+    __defProp(target, name, { get: all[name], enumerable: true });
+};
+var __copyProps = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames(from))
+      if (!__hasOwnProp.call(to, key) && key !== except)
+        __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+
+// lib/index.ts
+var index_exports = {};
+__export(index_exports, {
+  CursorError: () => CursorError,
+  launchCursorPrompt: () => launchCursorPrompt,
+  nativeInfo: () => nativeInfo,
+  setLogger: () => setLogger
+});
+module.exports = __toCommonJS(index_exports);
+
+// lib/errors.ts
+var CursorError = class extends Error {
+  constructor(message, { cause, ...fields }) {
+    super(message, cause === void 0 ? void 0 : { cause });
+    Object.assign(this, fields);
+    hide(this, "name", fields.code === "CURSOR_ABORTED" ? "AbortError" : "CursorError");
+  }
+};
+function hide(error, key, value) {
+  Object.defineProperty(error, key, { value, configurable: true, writable: true });
+}
+function aborted(signal, fields = {}) {
+  return new CursorError("Cursor CLI aborted", {
+    code: "CURSOR_ABORTED",
+    retryable: false,
+    cause: signal.reason,
+    ...fields
+  });
+}
+
+// lib/scope.ts
+var import_native = __toESM(require("./native.js"));
+var scope = import_native.default.openScope();
+process.once("exit", () => {
+  import_native.default.endScope(scope);
+});
+
+// lib/info.ts
+function loadedFile() {
+  for (const [file, module2] of Object.entries(require.cache)) {
+    if (file.endsWith(".node") && module2?.exports?.openScope === import_native.default.openScope) {
+      return file;
+    }
+  }
+  return "";
+}
+function nativeInfo() {
+  return { version: import_native.default.coreVersion(), target: import_native.default.coreTarget(), file: loadedFile() };
+}
+
+// lib/validate.ts
+function describe(value) {
+  if (value === null) return "null";
+  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
+}
+function fail(name, expected, value) {
+  throw new TypeError(`${name} must be ${expected}, not ${describe(value)}`);
+}
+function withoutNul(name, value) {
+  if (value.includes("\0")) fail(name, "a string without NUL characters", value);
+  return value;
+}
+function string(name, value) {
+  return typeof value === "string" ? value : fail(name, "a string", value);
+}
+function word(name, value) {
+  const text = withoutNul(name, string(name, value));
+  return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
+}
+function optional(value, check) {
+  return value === void 0 || value === null ? void 0 : check(value);
+}
+function flag(name, value) {
+  return typeof value === "boolean" ? value : fail(name, "true or false", value);
+}
+function callback(name, value) {
+  return typeof value === "function" ? value : fail(name, "a function", value);
+}
+function oneOf(name, allowed, value) {
+  return allowed.includes(value) ? value : fail(name, `one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}`, value);
+}
+function limit(name, value) {
+  return typeof value === "number" ? value : fail(name, "a number of milliseconds", value);
+}
+function wait(name, value) {
+  return typeof value === "number" && value >= 0 ? value : fail(name, "a number of milliseconds from 0", value);
+}
+function abortSignal(name, value) {
+  return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
+}
+function environment(name, value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(name, "an object of strings", value);
+  const flat = [];
+  for (const [key, one] of Object.entries(value)) {
+    if (one === void 0) continue;
+    if (key === "" || key.includes("=") || key.includes("\0")) {
+      fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
+    }
+    flat.push(key, withoutNul(`${name}.${key}`, string(`${name}.${key}`, one)));
+  }
+  return flat;
+}
+function object(name, value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : fail(name, "an object", value);
+}
+
+// lib/log.ts
+var LEVELS = ["off", "error", "warn", "info", "debug", "trace"];
+function setLogger(level, sink) {
+  oneOf("level", LEVELS, level);
+  const callback2 = optional(sink, (value) => callback("sink", value));
+  if (callback2 === void 0) {
+    import_native.default.setLog(scope, level);
+    return;
+  }
+  import_native.default.setLog(scope, level, (json) => {
+    try {
+      callback2(JSON.parse(json));
+    } catch (error) {
+      process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
+    }
+  });
+}
+function fromEnvironment() {
+  const said = process.env.FUSION_CURSOR_LOG;
+  if (said === void 0 || said === "") return;
+  try {
+    import_native.default.setLog(scope, said);
+  } catch (error) {
+    process.emitWarning(`FUSION_CURSOR_LOG is ignored: ${error.message}`);
+  }
+}
+fromEnvironment();
+
+// lib/events.ts
+var import_node_util = require("node:util");
+function readPayload({ batch, number }) {
+  const text = batch.payload(number);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+var Lazy = class {
+  #payload;
+  #value;
+  constructor(payload) {
+    this.#payload = payload;
+  }
+  get() {
+    if (this.#payload !== void 0) {
+      this.#value = readPayload(this.#payload);
+      this.#payload = void 0;
+    }
+    return this.#value;
+  }
+};
+var NOTHING = new Lazy(void 0);
+function lazy(payload) {
+  return payload === void 0 ? NOTHING : new Lazy(payload);
+}
+var LazyEvent = class {
+  [import_node_util.inspect.custom](_depth, options) {
+    return (0, import_node_util.inspect)(this.toJSON(), options);
+  }
+};
+var ToolStarted = class extends LazyEvent {
+  type = "tool-call-started";
+  callId;
+  name;
+  kind;
+  #args;
+  constructor(callId, name, kind, args) {
+    super();
+    this.callId = callId;
+    this.name = name;
+    this.kind = kind;
+    this.#args = lazy(args);
+  }
+  get args() {
+    return this.#args.get();
+  }
+  toJSON() {
+    const { type, callId, name, kind, args } = this;
+    return { type, callId, name, kind, args };
+  }
+};
+var ToolCompleted = class extends LazyEvent {
+  type = "tool-call-completed";
+  callId;
+  name;
+  kind;
+  outcome;
+  isError;
+  #args;
+  #result;
+  constructor(call, end) {
+    super();
+    this.callId = call.callId;
+    this.name = call.name;
+    this.kind = call.kind;
+    this.outcome = end.outcome;
+    this.isError = end.isError;
+    this.#args = lazy(call.args);
+    this.#result = lazy(end.result);
+  }
+  get args() {
+    return this.#args.get();
+  }
+  get result() {
+    return this.#result.get();
+  }
+  toJSON() {
+    const { type, callId, name, kind, outcome, isError, args, result: result2 } = this;
+    return { type, callId, name, kind, outcome, isError, args, result: result2 };
+  }
+};
+var Interaction = class extends LazyEvent {
+  type = "interaction-query";
+  phase;
+  queryType;
+  #payload;
+  constructor(phase, queryType, payload) {
+    super();
+    this.phase = phase;
+    this.queryType = queryType;
+    this.#payload = lazy(payload);
+  }
+  get payload() {
+    return this.#payload.get();
+  }
+  toJSON() {
+    const { type, phase, queryType, payload } = this;
+    return { type, phase, queryType, payload };
+  }
+};
+var Result = class extends LazyEvent {
+  type = "result";
+  #usage;
+  constructor(fields, usage) {
+    super();
+    Object.assign(this, fields);
+    this.#usage = lazy(usage);
+  }
+  get usage() {
+    return this.#usage.get();
+  }
+  toJSON() {
+    const { type, sessionId, subtype, text, isError, usage, requestId, durationMs } = this;
+    return { type, sessionId, subtype, text, isError, usage, requestId, durationMs };
+  }
+};
+
+// lib/batch.ts
+var KINDS = [
+  "system-init",
+  "user",
+  "thinking-delta",
+  "thinking-completed",
+  "assistant-text",
+  "tool-call-started",
+  "tool-call-completed",
+  "interaction-query",
+  "connection",
+  "retry",
+  "result",
+  "unknown"
+];
+var ABSENT = 4294967295;
+var WIDE = 2147483648;
+var OUTCOMES = ["success", "failure", "rejected", "permissionDenied", "error", "unknown"];
+var REASONS = ["blank", "not-json", "too-long", "new-type"];
+var BatchReader = class {
+  #batch;
+  #narrow;
+  #wide;
+  #table;
+  #at = 0;
+  constructor(batch) {
+    this.#batch = batch;
+    this.#narrow = batch.narrow();
+    this.#wide = batch.wide();
+    this.#table = batch.table();
+  }
+  /** The next event, or `undefined` behind the last. */
+  next() {
+    if (this.#at >= this.#table.length) return void 0;
+    return this.#read(KINDS[this.#number()]);
+  }
+  #read(kind) {
+    switch (kind) {
+      case "assistant-text":
+      case "thinking-delta":
+      case "user":
+        return { type: kind, text: this.#text() };
+      case "thinking-completed":
+        return { type: kind };
+      case "tool-call-started": {
+        const call = this.#call();
+        return new ToolStarted(call.callId, call.name, call.kind, call.args);
+      }
+      case "tool-call-completed": {
+        const call = this.#call();
+        const result2 = this.#payload();
+        const outcome = OUTCOMES[this.#number()] ?? "unknown";
+        return new ToolCompleted(call, { result: result2, outcome, isError: this.#number() === 1 });
+      }
+      case "system-init":
+        return {
+          type: kind,
+          sessionId: this.#optional(),
+          cwd: this.#optional(),
+          model: this.#optional(),
+          apiKeySource: this.#optional(),
+          permissionMode: this.#optional()
+        };
+      case "interaction-query":
+        return new Interaction(this.#text(), this.#optional(), this.#payload());
+      case "connection":
+      case "retry":
+        return { type: kind, state: this.#text(), attempt: this.#optionalNumber() };
+      case "result":
+        return this.#result();
+      case "unknown":
+        return {
+          type: kind,
+          reason: REASONS[this.#number()] ?? "new-type",
+          recordType: this.#optional(),
+          recordSubtype: this.#optional(),
+          raw: this.#text()
+        };
+      default:
+        throw new Error("index.js and the native addon do not fit together; install the package anew");
+    }
+  }
+  #result() {
+    const [sessionId, subtype, text, requestId] = [
+      this.#optional(),
+      this.#optional(),
+      this.#optional(),
+      this.#optional()
+    ];
+    const isError = this.#number() === 1;
+    const usage = this.#payload();
+    const duration = this.#optional();
+    const durationMs = duration === void 0 ? void 0 : Number(duration);
+    return new Result({ sessionId, subtype, text, requestId, isError, durationMs }, usage);
+  }
+  #call() {
+    return { callId: this.#optional(), name: this.#text(), kind: this.#text(), args: this.#payload() };
+  }
+  #number() {
+    return this.#table[this.#at++] ?? ABSENT;
+  }
+  #optionalNumber() {
+    const number = this.#number();
+    return number === ABSENT ? void 0 : number;
+  }
+  #payload() {
+    const number = this.#number();
+    return number === ABSENT ? void 0 : { batch: this.#batch, number };
+  }
+  #text() {
+    return this.#optional() ?? "";
+  }
+  #optional() {
+    const start = this.#number();
+    const length = this.#number();
+    if (length === ABSENT) return void 0;
+    return length < WIDE ? this.#narrow.substring(start, start + length) : this.#wide.substring(start, start + length - WIDE);
+  }
+};
+
+// lib/dispatch.ts
+function wantsEvents(callbacks) {
+  const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
+  return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback2) => callback2 !== void 0);
+}
+function dispatch(batch, callbacks) {
+  const reader = new BatchReader(batch);
+  for (let event = reader.next(); event !== void 0; event = reader.next()) {
+    const held = deliver(event, callbacks);
+    if (held !== void 0) return rest(held, reader, callbacks);
+  }
+  return void 0;
+}
+async function rest(held, reader, callbacks) {
+  await held;
+  for (let event = reader.next(); event !== void 0; event = reader.next()) {
+    const next = deliver(event, callbacks);
+    if (next !== void 0) await next;
+  }
+}
+function deliver(event, callbacks) {
+  const seen = callbacks.onEvent?.(event);
+  if (isThenable(seen)) return seen.then(() => deliverTyped(event, callbacks));
+  const typed = deliverTyped(event, callbacks);
+  return isThenable(typed) ? typed : void 0;
+}
+function deliverTyped(event, callbacks) {
+  switch (event.type) {
+    case "assistant-text":
+      return callbacks.onText?.(event.text);
+    case "thinking-delta":
+      return callbacks.onThinking?.(event.text);
+    case "tool-call-started": {
+      if (callbacks.onToolStart === void 0) return;
+      return callbacks.onToolStart(event.name, event.args, info(event));
+    }
+    case "tool-call-completed": {
+      if (callbacks.onToolEnd === void 0) return;
+      const { name, isError, result: result2, outcome } = event;
+      return callbacks.onToolEnd(name, isError, result2, { ...info(event), outcome });
+    }
+    default:
+      return;
+  }
+}
+function info(event) {
+  const { callId, kind, args } = event;
+  return {
+    kind,
+    ...callId === void 0 ? {} : { callId },
+    ...args === void 0 ? {} : { args }
+  };
+}
+function isThenable(value) {
+  return typeof value === "object" && value !== null && typeof value.then === "function";
+}
+
+// lib/turn.ts
+function launchCursorPrompt(input) {
+  const { options, callbacks, signal } = checked(input);
+  if (signal?.aborted) return Promise.reject(aborted(signal));
+  return run(options, callbacks, signal);
+}
+async function run(options, callbacks, signal) {
+  const began = performance.now();
+  const failed = {};
+  const handle = import_native.default.startTurn(scope, options, (batch) => {
+    const stop = (error) => {
+      failed.error = error;
+      failed.with = true;
+      handle.taken(false);
+    };
+    try {
+      const held = dispatch(batch, callbacks);
+      if (held === void 0) handle.taken(true);
+      else held.then(() => handle.taken(true), stop);
+    } catch (error) {
+      stop(error);
+    }
+  });
+  const settled = handle.settled();
+  const outcome = await (signal === void 0 ? settled : abortable(settled, handle, signal, began));
+  if (failed.with) throw failed.error;
+  if (outcome.code === void 0 || outcome.code === null) return result(outcome);
+  throw failure(outcome, signal);
+}
+function abortable(settled, handle, signal, began) {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      const soFar = result(handle.soFar());
+      handle.abort();
+      reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+function result(outcome) {
+  const { sessionId, usage, requestId, model, started, completed, failed, rejected, abandoned } = outcome;
+  return {
+    ...sessionId == null ? {} : { sessionId },
+    text: outcome.text,
+    ...usage == null ? {} : { usage: parsed(usage) },
+    ...requestId == null ? {} : { requestId },
+    ...model == null ? {} : { model },
+    durationMs: outcome.durationMs,
+    toolCalls: { started, completed, failed, rejected, abandoned },
+    dropped: { lines: outcome.droppedLines, bytes: outcome.droppedBytes },
+    exitCode: outcome.exitCode ?? null,
+    signal: outcome.signal ?? null
+  };
+}
+function parsed(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
+function failure(outcome, signal) {
+  const fields = {
+    code: outcome.code,
+    retryable: outcome.retryable,
+    partial: result(outcome)
+  };
+  if (outcome.ran) {
+    fields.exitCode = outcome.exitCode ?? null;
+    fields.signal = outcome.signal ?? null;
+  }
+  if (outcome.stderrTail != null) fields.stderrTail = outcome.stderrTail;
+  if (fields.code === "CURSOR_ABORTED" && signal?.aborted) return aborted(signal, fields);
+  return new CursorError(outcome.message ?? fields.code, fields);
+}
+function checked(input) {
+  const given = object("the input of launchCursorPrompt", input);
+  const text = (name) => optional(given[name], (value) => word(name, value));
+  const flag2 = (name) => optional(given[name], (value) => flag(name, value)) ?? false;
+  const limit2 = (name) => optional(given[name], (value) => limit(name, value));
+  const wait2 = (name) => optional(given[name], (value) => wait(name, value));
+  const callbacks = {};
+  for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
+    const callback2 = optional(given[name], (value) => callback(name, value));
+    if (callback2 !== void 0) callbacks[name] = callback2.bind(input);
+  }
+  const tools = optional(given.tools, (value) => oneOf("tools", ["coding", "readonly"], value));
+  const options = {
+    cwd: word("cwd", given.cwd),
+    prompt: string("prompt", given.prompt),
+    coding: tools === "coding",
+    approveMcps: flag2("approveMcps"),
+    workspaceFlag: flag2("workspaceFlagRequired"),
+    hostEnv: environment("process.env", process.env),
+    addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
+    wantsEvents: wantsEvents(callbacks),
+    ...defined({
+      binary: text("binary"),
+      model: text("model"),
+      resumeId: text("resumeId"),
+      firstLineTimeoutMs: limit2("firstLineTimeoutMs"),
+      inactivityTimeoutMs: limit2("inactivityTimeoutMs"),
+      toolTimeoutMs: limit2("toolTimeoutMs"),
+      exitGraceMs: wait2("exitGraceMs"),
+      killGraceMs: wait2("killGraceMs")
+    })
+  };
+  const signal = optional(given.signal, (value) => abortSignal("signal", value));
+  return { options, callbacks, signal };
+}
+function defined(entries) {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== void 0));
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  CursorError,
+  launchCursorPrompt,
+  nativeInfo,
+  setLogger
+});

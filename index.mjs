@@ -1,0 +1,4 @@
+// The ES module face of index.js: the same objects, so that `instanceof CursorError` holds for both.
+import native from "./index.js";
+
+export const { CursorError, launchCursorPrompt, nativeInfo, setLogger } = native;

@@ -1,0 +1,79 @@
+/** From batches to callbacks: in order, one at a time, and held up by one that returns a promise. */
+
+import type { CursorPromptInput, CursorStreamEvent, ToolCallInfo } from "../index.js";
+import type { EventBatch } from "../native.js";
+import { BatchReader } from "./batch.js";
+
+/** The callbacks of a turn. */
+export type Callbacks = Pick<
+  CursorPromptInput,
+  "onText" | "onThinking" | "onToolStart" | "onToolEnd" | "onEvent"
+>;
+
+/** Whether anybody looks at events at all. */
+export function wantsEvents(callbacks: Callbacks): boolean {
+  const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
+  return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback) => callback !== undefined);
+}
+
+/**
+ * Hand every event of a batch to the callbacks. Returns a promise only where a callback returned one; throws,
+ * or rejects, with the error of the callback that failed, and calls none after it.
+ */
+export function dispatch(batch: EventBatch, callbacks: Callbacks): Promise<void> | undefined {
+  const reader = new BatchReader(batch);
+  for (let event = reader.next(); event !== undefined; event = reader.next()) {
+    const held = deliver(event, callbacks);
+    if (held !== undefined) return rest(held, reader, callbacks);
+  }
+  return undefined;
+}
+
+/** The same from the first callback on that returned a promise. */
+async function rest(held: Promise<void>, reader: BatchReader, callbacks: Callbacks): Promise<void> {
+  await held;
+  for (let event = reader.next(); event !== undefined; event = reader.next()) {
+    const next = deliver(event, callbacks);
+    if (next !== undefined) await next;
+  }
+}
+
+function deliver(event: CursorStreamEvent, callbacks: Callbacks): Promise<void> | undefined {
+  const seen = callbacks.onEvent?.(event);
+  if (isThenable(seen)) return seen.then(() => deliverTyped(event, callbacks));
+  const typed = deliverTyped(event, callbacks);
+  return isThenable(typed) ? typed : undefined;
+}
+
+function deliverTyped(event: CursorStreamEvent, callbacks: Callbacks): void | Promise<void> {
+  switch (event.type) {
+    case "assistant-text":
+      return callbacks.onText?.(event.text);
+    case "thinking-delta":
+      return callbacks.onThinking?.(event.text);
+    case "tool-call-started": {
+      if (callbacks.onToolStart === undefined) return;
+      return callbacks.onToolStart(event.name, event.args, info(event));
+    }
+    case "tool-call-completed": {
+      if (callbacks.onToolEnd === undefined) return;
+      const { name, isError, result, outcome } = event;
+      return callbacks.onToolEnd(name, isError, result, { ...info(event), outcome });
+    }
+    default:
+      return;
+  }
+}
+
+function info(event: Extract<CursorStreamEvent, { kind: string }>): ToolCallInfo {
+  const { callId, kind, args } = event;
+  return {
+    kind,
+    ...(callId === undefined ? {} : { callId }),
+    ...(args === undefined ? {} : { args }),
+  };
+}
+
+function isThenable(value: unknown): value is Promise<void> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

@@ -1,0 +1,42 @@
+import type { CursorErrorCode, CursorPromptResult } from "../index.js";
+
+/** What an error carries beside its message. */
+export interface CursorErrorFields {
+  code: CursorErrorCode;
+  retryable: boolean;
+  exitCode?: number | null;
+  signal?: string | null;
+  stderrTail?: string;
+  partial?: CursorPromptResult;
+  cause?: unknown;
+}
+
+export class CursorError extends Error {
+  declare readonly code: CursorErrorCode;
+  declare readonly retryable: boolean;
+  declare readonly exitCode?: number | null;
+  declare readonly signal?: string | null;
+  declare readonly stderrTail?: string;
+  declare readonly partial?: CursorPromptResult;
+
+  constructor(message: string, { cause, ...fields }: CursorErrorFields) {
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, fields);
+    hide(this, "name", fields.code === "CURSOR_ABORTED" ? "AbortError" : "CursorError");
+  }
+}
+
+// Names of errors are not enumerable, so that printing one does not repeat it.
+function hide(error: Error, key: string, value: unknown): void {
+  Object.defineProperty(error, key, { value, configurable: true, writable: true });
+}
+
+/** The error of an aborted turn; `cause` is the signal's reason. */
+export function aborted(signal: AbortSignal, fields: Partial<CursorErrorFields> = {}): CursorError {
+  return new CursorError("Cursor CLI aborted", {
+    code: "CURSOR_ABORTED",
+    retryable: false,
+    cause: signal.reason,
+    ...fields,
+  });
+}

@@ -1,0 +1,6 @@
+/** The public surface. What each thing means is said in `index.d.ts`. */
+
+export { CursorError } from "./errors.js";
+export { nativeInfo } from "./info.js";
+export { setLogger } from "./log.js";
+export { launchCursorPrompt } from "./turn.js";

@@ -1,0 +1,14 @@
+/** The inner binding, and the scope that this environment (the main thread or a worker) has in it. */
+
+import native from "../native.js";
+
+export { native };
+
+/** Processes are started under this number, and end with this environment. */
+export const scope: number = native.openScope();
+
+// N-API tears an environment down at the end of a worker and after a natural end, but not on
+// `process.exit`, an uncaught error or a signal that somebody turned into an exit.
+process.once("exit", () => {
+  native.endScope(scope);
+});

@@ -1,0 +1,146 @@
+import type { CursorErrorCode, CursorPromptInput, CursorPromptResult } from "../index.js";
+import type { EventBatch, TurnHandle, TurnOptions, TurnOutcome } from "../native.js";
+import { type Callbacks, dispatch, wantsEvents } from "./dispatch.js";
+import { aborted, CursorError, type CursorErrorFields } from "./errors.js";
+import { native, scope } from "./scope.js";
+import * as check from "./validate.js";
+
+export function launchCursorPrompt(input: CursorPromptInput): Promise<CursorPromptResult> {
+  const { options, callbacks, signal } = checked(input);
+  if (signal?.aborted) return Promise.reject(aborted(signal));
+  return run(options, callbacks, signal);
+}
+
+async function run(
+  options: TurnOptions,
+  callbacks: Callbacks,
+  signal: AbortSignal | undefined,
+): Promise<CursorPromptResult> {
+  const began = performance.now();
+  const failed: { error?: unknown; with?: true } = {};
+  const handle: TurnHandle = native.startTurn(scope, options, (batch: EventBatch) => {
+    const stop = (error: unknown): void => {
+      failed.error = error;
+      failed.with = true;
+      handle.taken(false);
+    };
+    try {
+      const held = dispatch(batch, callbacks);
+      if (held === undefined) handle.taken(true);
+      else held.then(() => handle.taken(true), stop);
+    } catch (error) {
+      stop(error);
+    }
+  });
+  const settled = handle.settled();
+  const outcome = await (signal === undefined ? settled : abortable(settled, handle, signal, began));
+  // A callback's own error is what its author expects to see, not one of ours about it.
+  if (failed.with) throw failed.error;
+  if (outcome.code === undefined || outcome.code === null) return result(outcome);
+  throw failure(outcome, signal);
+}
+
+/** Rejects as soon as the signal says so; the teardown goes on behind it. */
+function abortable(
+  settled: Promise<TurnOutcome>,
+  handle: TurnHandle,
+  signal: AbortSignal,
+  began: number,
+): Promise<TurnOutcome> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      const soFar = result(handle.soFar());
+      handle.abort();
+      reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+function result(outcome: TurnOutcome): CursorPromptResult {
+  const { sessionId, usage, requestId, model, started, completed, failed, rejected, abandoned } = outcome;
+  return {
+    ...(sessionId == null ? {} : { sessionId }),
+    text: outcome.text,
+    ...(usage == null ? {} : { usage: parsed(usage) }),
+    ...(requestId == null ? {} : { requestId }),
+    ...(model == null ? {} : { model }),
+    durationMs: outcome.durationMs,
+    toolCalls: { started, completed, failed, rejected, abandoned },
+    dropped: { lines: outcome.droppedLines, bytes: outcome.droppedBytes },
+    exitCode: outcome.exitCode ?? null,
+    signal: outcome.signal ?? null,
+  };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
+
+function failure(outcome: TurnOutcome, signal: AbortSignal | undefined): CursorError {
+  const fields: CursorErrorFields = {
+    code: outcome.code as CursorErrorCode,
+    retryable: outcome.retryable,
+    partial: result(outcome),
+  };
+  if (outcome.ran) {
+    fields.exitCode = outcome.exitCode ?? null;
+    fields.signal = outcome.signal ?? null;
+  }
+  if (outcome.stderrTail != null) fields.stderrTail = outcome.stderrTail;
+  if (fields.code === "CURSOR_ABORTED" && signal?.aborted) return aborted(signal, fields);
+  return new CursorError(outcome.message ?? fields.code, fields);
+}
+
+/** What the caller passed, checked; nothing has happened yet where this throws. */
+function checked(input: CursorPromptInput): {
+  options: TurnOptions;
+  callbacks: Callbacks;
+  signal: AbortSignal | undefined;
+} {
+  const given = check.object("the input of launchCursorPrompt", input);
+  const text = (name: string): string | undefined => check.optional(given[name], (value) => check.word(name, value));
+  const flag = (name: string): boolean => check.optional(given[name], (value) => check.flag(name, value)) ?? false;
+  const limit = (name: string): number | undefined =>
+    check.optional(given[name], (value) => check.limit(name, value));
+  const wait = (name: string): number | undefined => check.optional(given[name], (value) => check.wait(name, value));
+  const callbacks: Record<string, unknown> = {};
+  for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
+    const callback = check.optional(given[name], (value) => check.callback(name, value));
+    // Called as a method of the input, as its type says.
+    if (callback !== undefined) callbacks[name] = callback.bind(input);
+  }
+  const tools = check.optional(given.tools, (value) => check.oneOf("tools", ["coding", "readonly"], value));
+  const options: TurnOptions = {
+    cwd: check.word("cwd", given.cwd),
+    prompt: check.string("prompt", given.prompt),
+    coding: tools === "coding",
+    approveMcps: flag("approveMcps"),
+    workspaceFlag: flag("workspaceFlagRequired"),
+    hostEnv: check.environment("process.env", process.env),
+    addedEnv: check.optional(given.env, (value) => check.environment("env", value)) ?? [],
+    wantsEvents: wantsEvents(callbacks as Callbacks),
+    ...defined({
+      binary: text("binary"),
+      model: text("model"),
+      resumeId: text("resumeId"),
+      firstLineTimeoutMs: limit("firstLineTimeoutMs"),
+      inactivityTimeoutMs: limit("inactivityTimeoutMs"),
+      toolTimeoutMs: limit("toolTimeoutMs"),
+      exitGraceMs: wait("exitGraceMs"),
+      killGraceMs: wait("killGraceMs"),
+    }),
+  };
+  const signal = check.optional(given.signal, (value) => check.abortSignal("signal", value));
+  return { options, callbacks: callbacks as Callbacks, signal };
+}
+
+/** The entries that are there. */
+function defined<T extends Record<string, unknown>>(entries: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,79 @@
+/** Checks of what a caller passes. Each throws a `TypeError` that names the option and what it takes. */
+
+function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
+}
+
+export function fail(name: string, expected: string, value: unknown): never {
+  throw new TypeError(`${name} must be ${expected}, not ${describe(value)}`);
+}
+
+/** Node itself cannot pass a NUL to a process, and a path or flag that holds one would be cut there. */
+function withoutNul(name: string, value: string): string {
+  if (value.includes("\0")) fail(name, "a string without NUL characters", value);
+  return value;
+}
+
+export function string(name: string, value: unknown): string {
+  return typeof value === "string" ? value : fail(name, "a string", value);
+}
+
+export function word(name: string, value: unknown): string {
+  const text = withoutNul(name, string(name, value));
+  return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
+}
+
+export function optional<T>(value: unknown, check: (value: unknown) => T): T | undefined {
+  return value === undefined || value === null ? undefined : check(value);
+}
+
+export function flag(name: string, value: unknown): boolean {
+  return typeof value === "boolean" ? value : fail(name, "true or false", value);
+}
+
+export function callback(name: string, value: unknown): (...args: never[]) => unknown {
+  return typeof value === "function" ? (value as () => unknown) : fail(name, "a function", value);
+}
+
+export function oneOf<T extends string>(name: string, allowed: readonly T[], value: unknown): T {
+  return allowed.includes(value as T)
+    ? (value as T)
+    : fail(name, `one of ${allowed.map((one) => JSON.stringify(one)).join(", ")}`, value);
+}
+
+/** Milliseconds for a limit: zero, less or NaN means the default, as in the variables. */
+export function limit(name: string, value: unknown): number {
+  return typeof value === "number" ? value : fail(name, "a number of milliseconds", value);
+}
+
+/** Milliseconds for a wait, which may be none. */
+export function wait(name: string, value: unknown): number {
+  return typeof value === "number" && value >= 0 ? value : fail(name, "a number of milliseconds from 0", value);
+}
+
+export function abortSignal(name: string, value: unknown): AbortSignal {
+  return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
+}
+
+/** A record of strings, flattened to names and values one after the other. */
+export function environment(name: string, value: unknown): string[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(name, "an object of strings", value);
+  const flat: string[] = [];
+  for (const [key, one] of Object.entries(value)) {
+    if (one === undefined) continue;
+    if (key === "" || key.includes("=") || key.includes("\0")) {
+      fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
+    }
+    flat.push(key, withoutNul(`${name}.${key}`, string(`${name}.${key}`, one)));
+  }
+  return flat;
+}
+
+export function object(name: string, value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : fail(name, "an object", value);
+}

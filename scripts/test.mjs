@@ -1,0 +1,233 @@
+// `npm test` and `npm run check`: every check, in order, up to the first that fails.
+//
+//   --fast         only those that need no build (`npm run check`)
+//   --only a,b     only these stages
+//   --list         the names of the stages
+//
+// The last line is `N passed, N failed`: the tests of Rust and of vitest together. A tool that is missing is
+// named and its stage left out; with CI=true it is a failure.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { buildAddon, buildPanicsAddon, buildStandIn, bundle } from "./build.mjs";
+import { Failure, generatedFiles, panicsAddon, root, run, runMain, runModule } from "./common.mjs";
+import { checkPacked } from "./packed.mjs";
+import { checkRust, setup } from "./setup.mjs";
+import { hasTool, howToGet } from "./tools.mjs";
+
+const ci = process.env.CI === "true";
+const tests = { passed: 0, failed: 0, skipped: 0 };
+/** @type {string[]} */
+const leftOut = [];
+
+/**
+ * Every stage: its name, what it does, the tool it cannot do without, and whether it needs no build.
+ * @typedef {{ name: string, what: string, tool?: import("./tools.mjs").Tool, fast?: boolean, run: () => unknown }} Stage
+ * @type {Stage[]}
+ */
+const stages = [
+  {
+    name: "fmt",
+    what: "Rust formatting",
+    tool: "rustfmt",
+    fast: true,
+    run: () => run("cargo", ["fmt", "--check"]),
+  },
+  { name: "clippy", what: "Rust lints, for each set of features", tool: "clippy", fast: true, run: clippy },
+  { name: "doc", what: "Rust documentation", run: doc },
+  { name: "rust", what: "Rust tests, without Node", run: rustTests },
+  { name: "build", what: "Addon, stand-in agent, bundles; generated files are up to date", run: build },
+  { name: "biome", what: "JavaScript and TypeScript lints and formatting", fast: true, run: biome },
+  { name: "tsc", what: "Types", fast: true, run: () => runModule("typescript/bin/tsc", ["--noEmit"]) },
+  { name: "vitest", what: "JavaScript tests, on the addon", run: vitest },
+  {
+    name: "publint",
+    what: "What package.json promises",
+    run: () => runModule("publint/src/cli.js", ["run", "--strict"]),
+  },
+  { name: "packed", what: "The files of the package", run: checkPacked },
+  {
+    name: "deny",
+    what: "Licences and sources of the dependencies",
+    tool: "cargo-deny",
+    fast: true,
+    run: deny,
+  },
+  { name: "typos", what: "Spelling", tool: "typos", fast: true, run: () => run("typos", []) },
+];
+
+async function clippy() {
+  for (const features of [["--no-default-features"], [], ["--features", "panic-hooks"]]) {
+    await run("cargo", ["clippy", "--locked", "--all-targets", ...features, "--", "-D", "warnings"]);
+  }
+}
+
+function doc() {
+  return run("cargo", ["doc", "--locked", "--no-deps", "--lib"], { RUSTDOCFLAGS: "-D warnings" });
+}
+
+async function rustTests() {
+  const core = ["--locked", "--no-default-features"];
+  if (wanted("cargo-nextest")) {
+    const profile = ci ? ["--profile", "ci"] : [];
+    await counted(run("cargo", ["nextest", "run", "--no-fail-fast", ...profile, ...core]));
+    // nextest runs no documentation tests.
+    await counted(run("cargo", ["test", "--doc", ...core]));
+  } else {
+    await counted(run("cargo", ["test", "--no-fail-fast", ...core]));
+  }
+}
+
+/**
+ * Add up the tests that the output of nextest or `cargo test` tells of, whether they passed or not.
+ * @param {Promise<string>} running
+ */
+async function counted(running) {
+  const output = await running.catch((failure) => {
+    count(failure.output ?? "");
+    throw failure;
+  });
+  count(output);
+}
+
+/** @param {string} output */
+function count(output) {
+  const lines = output.match(/^ *Summary \[.*tests? run:.*$|^test result: .*$/gm) ?? [];
+  for (const line of lines) {
+    for (const [, number, kind] of line.matchAll(
+      /(\d+) (passed|failed|exec failed|timed out|skipped|ignored)\b/g,
+    )) {
+      const passed = kind === "passed";
+      const skipped = kind === "skipped" || kind === "ignored";
+      tests[passed ? "passed" : skipped ? "skipped" : "failed"] += Number(number);
+    }
+  }
+}
+
+/**
+ * Build everything, and fail where that changes a generated file that git keeps. The files are compared with
+ * what they were before the build, so a tree with uncommitted work passes as long as it is built.
+ */
+async function build() {
+  const before = generatedFiles.map(contents);
+  await buildAddon();
+  await buildStandIn();
+  await bundle();
+  await buildPanicsAddon();
+  const changed = generatedFiles.filter((file, index) => contents(file) !== before[index]);
+  if (changed.length > 0)
+    throw new Failure(`The build has changed ${changed.join(", ")}. Commit the new text with its source.`);
+  if (ci) await run("git", ["diff", "--exit-code", "--", ...generatedFiles]);
+}
+
+/**
+ * The text of a file, by its absolute path or its path from the root; `undefined` where there is none.
+ * @param {string} file
+ */
+function contents(file) {
+  try {
+    return readFileSync(resolve(root, file), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function biome() {
+  return runModule("@biomejs/biome/bin/biome", ["check", "--error-on-warnings", "--no-errors-on-unmatched"]);
+}
+
+async function vitest() {
+  const folder = mkdtempSync(join(tmpdir(), "fusion-cursor-vitest-"));
+  const report = join(folder, "report.json");
+  const options = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  try {
+    await runModule("vitest/vitest.mjs", options, { FUSION_CURSOR_PANICS_ADDON: panicsAddon });
+  } finally {
+    const text = contents(report);
+    if (text !== undefined) {
+      const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(text);
+      tests.passed += numPassedTests;
+      tests.failed += numFailedTests;
+      tests.skipped += numPendingTests + numTodoTests;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function deny() {
+  // Not `advisories`: that check fetches a database, and its answer changes without a change here.
+  return run("cargo-deny", ["--all-features", "check", "bans", "licenses", "sources"]);
+}
+
+/**
+ * True where the tool is there. Where it is not: noted, and in CI a failure.
+ * @param {import("./tools.mjs").Tool} name
+ */
+function wanted(name) {
+  if (hasTool(name)) return true;
+  const how = `${name} is missing. To get it: ${howToGet(name)}`;
+  if (ci) throw new Failure(how);
+  if (!leftOut.includes(how)) leftOut.push(how);
+  return false;
+}
+
+/** The stages that the command line asks for. @param {string[]} args */
+function chosen(args) {
+  if (args.includes("--fast")) return stages.filter((stage) => stage.fast);
+  const at = args.indexOf("--only");
+  if (at === -1) return stages;
+  const names = (args[at + 1] ?? "").split(",");
+  const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
+  if (unknown.length > 0) throw new Failure(`No such stage: ${unknown.join(", ")}. See --list.`);
+  return stages.filter((stage) => names.includes(stage.name));
+}
+
+/** Run one stage; the line for the summary. @param {Stage} stage @returns {Promise<{ line: string, error?: unknown }>} */
+async function runStage(stage) {
+  console.log(`\n━━ ${stage.name}: ${stage.what}`);
+  const start = performance.now();
+  const line = (/** @type {string} */ sign, /** @type {string} */ more) =>
+    `  ${sign} ${stage.name.padEnd(8)} ${more}`;
+  try {
+    if (stage.tool !== undefined && !wanted(stage.tool))
+      return { line: line("–", `left out: no ${stage.tool}`) };
+    await stage.run();
+  } catch (error) {
+    return { line: line("✗", "failed"), error };
+  }
+  return { line: line("✓", `${((performance.now() - start) / 1000).toFixed(1)} s`) };
+}
+
+async function main() {
+  const args = process.argv.slice(2);
+  if (args.includes("--list")) {
+    for (const stage of stages) console.log(`${stage.name.padEnd(8)} ${stage.what}`);
+    return;
+  }
+  const picked = chosen(args);
+  await setup({ build: false });
+  checkRust();
+  const lines = [];
+  let failure;
+  for (const stage of picked) {
+    const { line, error } = await runStage(stage);
+    lines.push(line);
+    if (error === undefined) continue;
+    failure = { stage, error };
+    break;
+  }
+  console.log(`\n━━ Summary\n${lines.join("\n")}`);
+  for (const how of leftOut) console.log(`Left out: ${how}`);
+  if (tests.skipped > 0) console.log(`Tests skipped: ${tests.skipped}`);
+  if (failure !== undefined) {
+    const { stage, error } = failure;
+    console.log(`The stage ${stage.name} failed, and what comes after it did not run.`);
+    console.log(error instanceof Failure ? error.message : error);
+    console.log(`Run it alone with: node scripts/test.mjs --only ${stage.name}`);
+    process.exitCode = 1;
+  }
+  console.log(`${tests.passed} passed, ${tests.failed} failed`);
+}
+
+await runMain(main);

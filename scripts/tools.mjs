@@ -1,0 +1,63 @@
+// `npm run tools`: installs the check tools that are missing, in the versions of tools.txt, into .tools/.
+// Nothing global changes. Needs Python 3 with pip.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { capture, Failure, isProgram, root, run, runMain, toolsDir } from "./common.mjs";
+
+/**
+ * The optional tools: how each is asked for its version, and how one gets it.
+ * @typedef {keyof typeof tools} Tool
+ */
+const tools = {
+  "cargo-nextest": { probe: ["cargo-nextest", "nextest", "--version"], get: "npm run tools" },
+  "cargo-deny": { probe: ["cargo-deny", "--version"], get: "npm run tools" },
+  typos: { probe: ["typos", "--version"], get: "npm run tools" },
+  rustfmt: { probe: ["cargo", "fmt", "--version"], get: "rustup component add rustfmt" },
+  clippy: { probe: ["cargo", "clippy", "--version"], get: "rustup component add clippy" },
+};
+
+/** True where the tool is in `.tools` or in PATH. @param {Tool} name */
+export function hasTool(name) {
+  const [command = "", ...args] = tools[name].probe;
+  return capture(command, ...args) !== undefined;
+}
+
+/** The command that brings the tool. @param {Tool} name */
+export function howToGet(name) {
+  return tools[name].get;
+}
+
+/** The lines of tools.txt that belong to `names`: what pip is asked for. @param {Tool[]} names */
+function requirements(names) {
+  const blocks =
+    readFileSync(join(root, "scripts", "tools.txt"), "utf8").match(/^[a-z](?:.*\\\n)*.*$/gm) ?? [];
+  return blocks.filter((block) => names.some((name) => block.replace(/==[\s\S]*/, "").endsWith(name)));
+}
+
+/** Install what is missing. */
+export async function installTools() {
+  const names = /** @type {Tool[]} */ (Object.keys(tools));
+  const missing = names.filter((name) => tools[name].get === "npm run tools" && !hasTool(name));
+  if (missing.length === 0) {
+    console.log("The check tools are there.");
+    return;
+  }
+  if (capture("python3", "-m", "pip", "--version") === undefined) {
+    throw new Failure(
+      `Python 3 with pip is missing; it brings ${missing.join(", ")}. On Debian: apt-get install python3-pip`,
+    );
+  }
+  mkdirSync(toolsDir, { recursive: true });
+  const list = join(toolsDir, "requirements.txt");
+  writeFileSync(list, `${requirements(missing).join("\n")}\n`);
+  const options = ["--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--upgrade"];
+  // pip says on standard error that root should not install; into a folder of its own that is no matter.
+  const env = { PIP_ROOT_USER_ACTION: "ignore", PIP_DISABLE_PIP_VERSION_CHECK: "1" };
+  await run("python3", ["-m", "pip", "install", ...options, "--target", toolsDir, "-r", list], env);
+  const still = missing.filter((name) => !hasTool(name));
+  if (still.length > 0) throw new Failure(`These were installed but do not run: ${still.join(", ")}`);
+  console.log(`Installed into .tools: ${missing.join(", ")}`);
+}
+
+if (isProgram(import.meta.url)) await runMain(installTools);

@@ -1,0 +1,58 @@
+//! A batch of events on its way into JavaScript.
+
+use napi::bindgen_prelude::Uint32Array;
+use napi::{Env, Error, JsString, Result};
+use napi_derive::napi;
+
+use crate::stream::batch::{Batch, Units};
+
+/// One batch. Its strings and its table are taken once; its payloads can be read as long as it lives.
+#[napi]
+pub struct EventBatch {
+    batch: Batch,
+}
+
+impl From<Batch> for EventBatch {
+    fn from(batch: Batch) -> Self {
+        Self { batch }
+    }
+}
+
+#[napi]
+impl EventBatch {
+    /// How many events there are.
+    #[napi(catch_unwind)]
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.batch.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The string of all Latin-1 text.
+    #[napi(catch_unwind)]
+    pub fn narrow<'env>(&mut self, env: &'env Env) -> Result<JsString<'env>> {
+        #[cfg(feature = "panic-hooks")]
+        super::panics::trip("callback");
+        env.create_string_latin1(std::mem::take(&mut self.batch.narrow))
+    }
+
+    /// The string of all other text.
+    #[napi(catch_unwind)]
+    pub fn wide<'env>(&mut self, env: &'env Env) -> Result<JsString<'env>> {
+        env.create_string_utf16(std::mem::take(&mut self.batch.wide))
+    }
+
+    /// Kinds and fields, see `stream::batch`.
+    #[napi(catch_unwind)]
+    pub fn table(&mut self) -> Uint32Array {
+        Uint32Array::new(std::mem::take(&mut self.batch.table))
+    }
+
+    /// The JSON text of one payload.
+    #[napi(catch_unwind)]
+    pub fn payload<'env>(&self, env: &'env Env, number: u32) -> Result<JsString<'env>> {
+        match self.batch.payloads.get(number) {
+            Some(Units::Narrow(text)) => env.create_string_latin1(text),
+            Some(Units::Wide(text)) => env.create_string_utf16(text),
+            None => Err(Error::from_reason(format!("the batch has no payload {number}"))),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Panics on purpose, so that a test can show what JavaScript sees of one. Only in builds made for that test.
+
+use napi_derive::napi;
+use parking_lot::Mutex;
+
+static ARMED: Mutex<Option<String>> = Mutex::new(None);
+
+/// Panic the next time that this place is reached: `callback`, `task` or `stream`.
+#[napi(catch_unwind)]
+pub fn arm_panic(place: String) {
+    *ARMED.lock() = Some(place);
+}
+
+/// Panic in a synchronous export.
+#[napi(catch_unwind)]
+#[allow(clippy::panic, reason = "this is what it is for")]
+pub fn panic_in_sync() {
+    panic!("a panic in a synchronous export");
+}
+
+/// Panic in an asynchronous export.
+#[napi(catch_unwind)]
+#[allow(clippy::panic, clippy::unused_async, reason = "this is what it is for")]
+pub async fn panic_in_async() {
+    panic!("a panic in an asynchronous export");
+}
+
+/// Panic here if this place is armed.
+#[allow(clippy::panic, reason = "this is what it is for")]
+pub(super) fn trip(place: &str) {
+    let armed = ARMED.lock().take_if(|armed| armed == place).is_some();
+    assert!(!armed, "a panic in {place}");
+}

@@ -1,0 +1,253 @@
+//! One turn as JavaScript sees it: start, abort, take batches, and what it came to.
+
+use std::path::PathBuf;
+
+use napi::Status;
+use napi::bindgen_prelude::{Error, Result};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
+use napi_derive::napi;
+use parking_lot::Mutex;
+use tokio::task::JoinHandle;
+
+use crate::cli::args::TurnFlags;
+use crate::cli::environment::compose;
+use crate::process::Owner;
+use crate::runtime;
+use crate::stream::batch::Batch;
+use crate::turn::limits::LimitOptions;
+use crate::turn::{
+    self, Cause, Consumer, ConsumerGone, Control, Failure, Limits, Report, Taken, TurnRequest,
+};
+
+use super::batch::EventBatch;
+use super::codes::code;
+
+/// What `lib/` has checked and passes on.
+#[napi(object, object_to_js = false)]
+pub struct TurnOptions {
+    pub cwd: String,
+    pub prompt: String,
+    pub binary: Option<String>,
+    pub model: Option<String>,
+    pub coding: bool,
+    pub resume_id: Option<String>,
+    pub approve_mcps: bool,
+    pub workspace_flag: bool,
+    /// Names and values of the host's environment, one after the other.
+    pub host_env: Vec<String>,
+    /// The same of what the caller adds.
+    pub added_env: Vec<String>,
+    pub first_line_timeout_ms: Option<f64>,
+    pub inactivity_timeout_ms: Option<f64>,
+    pub tool_timeout_ms: Option<f64>,
+    pub exit_grace_ms: Option<f64>,
+    pub kill_grace_ms: Option<f64>,
+    /// False: nobody looks at events, so none are sent.
+    pub wants_events: bool,
+}
+
+/// What a turn came to. With a `code` it failed, and the rest is what there was so far.
+#[napi(object, object_from_js = false)]
+pub struct TurnOutcome {
+    pub code: Option<&'static str>,
+    pub message: Option<String>,
+    pub retryable: bool,
+    pub stderr_tail: Option<String>,
+    pub session_id: Option<String>,
+    pub text: String,
+    /// JSON text.
+    pub usage: Option<String>,
+    pub request_id: Option<String>,
+    pub model: Option<String>,
+    pub duration_ms: f64,
+    pub started: u32,
+    pub completed: u32,
+    pub failed: u32,
+    pub rejected: u32,
+    pub abandoned: u32,
+    pub dropped_lines: f64,
+    pub dropped_bytes: f64,
+    /// Whether a process ran.
+    pub ran: bool,
+    pub exit_code: Option<i32>,
+    pub signal: Option<String>,
+}
+
+type OnBatch = ThreadsafeFunction<EventBatch, UnknownReturnValue, EventBatch, Status, false>;
+
+/// The consumer of a turn: a function of the JavaScript thread that started it.
+struct JavaScript {
+    on_batch: OnBatch,
+}
+
+impl Consumer for JavaScript {
+    fn send(&mut self, batch: Batch) -> std::result::Result<(), ConsumerGone> {
+        // The queue has no limit, and needs none: one batch is under way at a time.
+        match self
+            .on_batch
+            .call(batch.into(), ThreadsafeFunctionCallMode::NonBlocking)
+        {
+            Status::Ok => Ok(()),
+            _ => Err(ConsumerGone),
+        }
+    }
+}
+
+/// A running turn.
+#[napi]
+pub struct TurnHandle {
+    control: Control,
+    outcome: Mutex<Option<JoinHandle<std::result::Result<Report, Box<Failure>>>>>,
+}
+
+/// Start a turn. `onBatch` gets one batch at a time; the next comes after `taken`.
+#[napi(catch_unwind)]
+pub fn start_turn(
+    scope: u32,
+    options: TurnOptions,
+    #[napi(ts_arg_type = "(batch: EventBatch) => void")] on_batch: OnBatch,
+) -> Result<TurnHandle> {
+    let (control, controlled) = turn::control();
+    let host = pairs(options.host_env);
+    let limits = {
+        let said = LimitOptions {
+            first_line_ms: options.first_line_timeout_ms,
+            inactivity_ms: options.inactivity_timeout_ms,
+            tool_ms: options.tool_timeout_ms,
+            exit_grace_ms: options.exit_grace_ms,
+            kill_grace_ms: options.kill_grace_ms,
+        };
+        Limits::new(&said, |name| {
+            host.iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.clone())
+        })
+    };
+    let request = TurnRequest {
+        cwd: PathBuf::from(options.cwd),
+        prompt: options.prompt,
+        binary: options.binary,
+        flags: TurnFlags {
+            model: options.model,
+            coding: options.coding,
+            resume: options.resume_id,
+            approve_mcps: options.approve_mcps,
+            workspace_flag: options.workspace_flag,
+        },
+        environment: compose(host, pairs(options.added_env)),
+        limits,
+        owner: Owner(scope),
+        wants_events: options.wants_events,
+    };
+    let task = runtime::spawn(async move {
+        #[cfg(feature = "panic-hooks")]
+        super::panics::trip("task");
+        turn::run(request, controlled, JavaScript { on_batch }).await
+    })?;
+    Ok(TurnHandle {
+        control,
+        outcome: Mutex::new(Some(task)),
+    })
+}
+
+#[napi]
+impl TurnHandle {
+    /// End the turn. `settled` resolves when its processes are gone.
+    #[napi(catch_unwind)]
+    pub fn abort(&self) {
+        self.control.abort();
+    }
+
+    /// The batch that was given is done with; `false` ends the turn.
+    #[napi(catch_unwind)]
+    pub fn taken(&self, go_on: bool) {
+        self.control.taken(if go_on { Taken::GoOn } else { Taken::Stop });
+    }
+
+    /// What the turn has so far.
+    #[napi(catch_unwind)]
+    pub fn so_far(&self) -> TurnOutcome {
+        TurnOutcome::from(self.control.so_far())
+    }
+
+    /// What the turn came to, once its processes are gone. Can be asked once.
+    #[napi(catch_unwind)]
+    pub async fn settled(&self) -> Result<TurnOutcome> {
+        let task = self.outcome.lock().take();
+        let Some(task) = task else {
+            return Err(Error::from_reason(
+                "the outcome of this turn was asked for before",
+            ));
+        };
+        Ok(match task.await {
+            Ok(Ok(report)) => TurnOutcome::from(report),
+            Ok(Err(failure)) => TurnOutcome::from(*failure),
+            Err(ended) => TurnOutcome::from(internal(ended)),
+        })
+    }
+}
+
+/// A panic in the task. Whatever the task held was dropped, its processes killed.
+fn internal(ended: tokio::task::JoinError) -> Failure {
+    let what = match ended.try_into_panic() {
+        Ok(panic) => panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a panic".into()),
+        Err(_) => "the turn's task was cancelled".into(),
+    };
+    Failure {
+        cause: Cause::Internal(what),
+        stderr_tail: None,
+        partial: Report::default(),
+    }
+}
+
+impl From<Failure> for TurnOutcome {
+    fn from(failure: Failure) -> Self {
+        Self {
+            code: Some(code(&failure.cause)),
+            message: Some(failure.cause.to_string()),
+            retryable: failure.cause.retryable(),
+            stderr_tail: failure.stderr_tail,
+            ..Self::from(failure.partial)
+        }
+    }
+}
+
+impl From<Report> for TurnOutcome {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "counts of lines and bytes stay far below 2^53"
+    )]
+    fn from(report: Report) -> Self {
+        Self {
+            code: None,
+            message: None,
+            retryable: false,
+            stderr_tail: None,
+            session_id: report.session_id,
+            text: report.text,
+            usage: report.usage,
+            request_id: report.request_id,
+            model: report.model,
+            duration_ms: report.duration.as_secs_f64() * 1000.0,
+            started: report.tool_calls.started,
+            completed: report.tool_calls.completed,
+            failed: report.tool_calls.failed,
+            rejected: report.tool_calls.rejected,
+            abandoned: report.tool_calls.abandoned,
+            dropped_lines: report.dropped.lines as f64,
+            dropped_bytes: report.dropped.bytes as f64,
+            ran: report.exit.is_some(),
+            exit_code: report.exit.and_then(crate::process::Exit::code),
+            signal: report.exit.and_then(crate::process::Exit::signal_name),
+        }
+    }
+}
+
+fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
+    let mut flat = flat.into_iter();
+    std::iter::from_fn(|| Some((flat.next()?, flat.next()?))).collect()
+}

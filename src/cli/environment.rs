@@ -1,0 +1,91 @@
+//! The environment that the CLI gets.
+
+use std::ffi::OsString;
+
+/// Never inherited: they would turn the CLI's own Node or git into something else than it expects.
+pub const NOT_INHERITED: [&str; 8] = [
+    "NODE_OPTIONS",
+    "NODE_CHANNEL_FD",
+    "ELECTRON_RUN_AS_NODE",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_PREFIX",
+];
+
+/// The CLI takes an empty key for a wrong one, and refuses to run.
+const API_KEY: &str = "CURSOR_API_KEY";
+
+/// The host's environment without [`NOT_INHERITED`] and an empty key, and over it what the caller added.
+///
+/// What the caller adds is taken as it is, an empty value and a name of [`NOT_INHERITED`] too; the last one of
+/// a name counts.
+#[must_use]
+pub fn compose(host: Vec<(String, String)>, added: Vec<(String, String)>) -> Vec<(OsString, OsString)> {
+    let inherited = host.into_iter().filter(|(name, value)| {
+        !NOT_INHERITED.contains(&name.as_str()) && !(name == API_KEY && value.is_empty())
+    });
+    let mut all: Vec<(OsString, OsString)> = Vec::new();
+    for (name, value) in inherited.chain(added) {
+        let (name, value) = (OsString::from(name), OsString::from(value));
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some(known) => known.1 = value,
+            None => all.push((name, value)),
+        }
+    }
+    all
+}
+
+/// The value of a variable in a composed environment.
+#[must_use]
+pub fn value<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsString> {
+    environment
+        .iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        list.iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    fn shown(composed: &[(OsString, OsString)]) -> String {
+        let shown = composed
+            .iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()));
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_would_change_the_clis_node_or_git_is_left_out() {
+        let host: Vec<_> = NOT_INHERITED
+            .iter()
+            .map(|name| (*name, "x"))
+            .chain([("PATH", "/bin")])
+            .collect();
+        assert_eq!(shown(&compose(pairs(&host), vec![])), "PATH=/bin");
+    }
+
+    #[test]
+    fn an_empty_key_is_left_out_and_a_real_one_stays() {
+        assert_eq!(shown(&compose(pairs(&[("CURSOR_API_KEY", "")]), vec![])), "");
+        assert_eq!(
+            shown(&compose(pairs(&[("CURSOR_API_KEY", "k")]), vec![])),
+            "CURSOR_API_KEY=k"
+        );
+    }
+
+    #[test]
+    fn what_the_caller_adds_wins() {
+        let host = pairs(&[("A", "1"), ("B", "2")]);
+        let added = pairs(&[("B", ""), ("C", "3"), ("NODE_OPTIONS", "--x"), ("C", "4")]);
+        assert_eq!(shown(&compose(host, added)), "A=1 B= C=4 NODE_OPTIONS=--x");
+    }
+}

@@ -1,0 +1,208 @@
+//! What the CLI's failure texts mean.
+//!
+//! The texts are those that builds of 2026 print to standard error (or, some, as stray lines on standard
+//! output), as recorded by public projects that drive the CLI. The CLI has no exit code for any of them.
+
+/// The kind of a failure that the CLI told in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FailureClass {
+    /// Nobody is logged in, or the key is wrong.
+    AuthRequired,
+    /// macOS keeps the login in a keychain that is locked.
+    KeychainLocked,
+    /// The wrapper `cursor` has no editor to start.
+    IdeMissing,
+    /// The account's usage is used up.
+    UsageLimit,
+    /// The plan or a policy of the account forbids the request.
+    PlanRestricted,
+    /// Too many requests at once; not the account's limit.
+    Capacity,
+    /// No connection to Cursor's servers.
+    Network,
+    /// The model does not exist or may not be used.
+    ModelUnavailable,
+    /// The folder is not trusted and nobody can be asked.
+    WorkspaceUntrusted,
+    /// A configuration file of the CLI is wrong, or was being replaced by another run.
+    ConfigInvalid {
+        /// True for the lost race: another run was replacing the file.
+        raced: bool,
+    },
+}
+
+impl FailureClass {
+    /// Whether the same call may succeed later without anybody changing anything.
+    #[must_use]
+    pub fn retryable(self) -> bool {
+        matches!(
+            self,
+            Self::Capacity | Self::Network | Self::ConfigInvalid { raced: true }
+        )
+    }
+}
+
+/// Each row: all of these words, in any case, make this class. The first row that fits counts, so the
+/// narrow ones come first.
+const TABLE: &[(&[&str], FailureClass)] = &[
+    (&["keychain is locked"], FailureClass::KeychainLocked),
+    (
+        &["security command failed (exit code 36)"],
+        FailureClass::KeychainLocked,
+    ),
+    (&["no cursor ide installation found"], FailureClass::IdeMissing),
+    (&["hit your usage limit"], FailureClass::UsageLimit),
+    (&["named models unavailable"], FailureClass::PlanRestricted),
+    (
+        &["actionrequirederror:", "model blocked"],
+        FailureClass::PlanRestricted,
+    ),
+    (
+        &["actionrequirederror:", "review data policy"],
+        FailureClass::PlanRestricted,
+    ),
+    (&["cannot use this model"], FailureClass::ModelUnavailable),
+    (&["authentication required"], FailureClass::AuthRequired),
+    (&["provided api key is invalid"], FailureClass::AuthRequired),
+    (&["workspace trust required"], FailureClass::WorkspaceUntrusted),
+    (
+        &["do you trust the contents of this directory"],
+        FailureClass::WorkspaceUntrusted,
+    ),
+    (
+        &["working with untrusted contents"],
+        FailureClass::WorkspaceUntrusted,
+    ),
+    (&["resource_exhausted"], FailureClass::Capacity),
+    (
+        &["cli-config.json", "rename"],
+        FailureClass::ConfigInvalid { raced: true },
+    ),
+    (&["cli-config.json"], FailureClass::ConfigInvalid { raced: false }),
+    (
+        &[".cursor/cli.json"],
+        FailureClass::ConfigInvalid { raced: false },
+    ),
+    (
+        &[".cursor\\cli.json"],
+        FailureClass::ConfigInvalid { raced: false },
+    ),
+    (
+        &["connection failed. check your internet connection"],
+        FailureClass::Network,
+    ),
+    (&["connection lost, reconnecting"], FailureClass::Network),
+    (&["connecterror:"], FailureClass::Network),
+    (&["retriableerror:"], FailureClass::Network),
+    (&["actionrequirederror:"], FailureClass::PlanRestricted),
+];
+
+/// The class of a failure from what the CLI said, or `None` where it said nothing known.
+#[must_use]
+pub fn classify(said: &str) -> Option<FailureClass> {
+    let said = said.to_lowercase();
+    TABLE
+        .iter()
+        .find(|(words, _)| words.iter().all(|word| said.contains(word)))
+        .map(|(_, class)| *class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_known_text_has_its_class() {
+        use FailureClass as C;
+        let table = [
+            (
+                "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY.",
+                C::AuthRequired,
+            ),
+            (
+                "⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the …",
+                C::AuthRequired,
+            ),
+            (
+                "Error: Your macOS login keychain is locked.\nRun security unlock-keychain",
+                C::KeychainLocked,
+            ),
+            ("Security command failed (exit code 36)", C::KeychainLocked),
+            (
+                "Error: No Cursor IDE installation found. Use 'cursor agent' or 'agent'.",
+                C::IdeMissing,
+            ),
+            (
+                "ActionRequiredError: You've hit your usage limit Get Cursor Pro",
+                C::UsageLimit,
+            ),
+            (
+                "ActionRequiredError: Named models unavailable Free plans can only use Auto.",
+                C::PlanRestricted,
+            ),
+            ("ActionRequiredError: Model Blocked", C::PlanRestricted),
+            ("ActionRequiredError: Something else", C::PlanRestricted),
+            (
+                "Cannot use this model: x. Available models: auto, y",
+                C::ModelUnavailable,
+            ),
+            (
+                "⚠ Workspace Trust Required\n\n  Cursor Agent can execute code",
+                C::WorkspaceUntrusted,
+            ),
+            (
+                "Do you trust the contents of this directory?",
+                C::WorkspaceUntrusted,
+            ),
+            ("ConnectError: [resource_exhausted] Error", C::Capacity),
+            ("T: [resource_exhausted] Error", C::Capacity),
+            ("Connect error resource_exhausted: Error", C::Capacity),
+            ("Connection failed. Check your internet connection.", C::Network),
+            ("RetriableError: [invalid_argument] Error", C::Network),
+            (
+                "Invalid .cursor/cli.json: permissions.deny is required",
+                C::ConfigInvalid { raced: false },
+            ),
+            (
+                "ENOENT: no such file or directory, rename '/h/.cursor/cli-config.json.tmp' -> …",
+                C::ConfigInvalid { raced: true },
+            ),
+        ];
+        for (said, class) in table {
+            assert_eq!(classify(said), Some(class), "for {said:?}");
+        }
+    }
+
+    #[test]
+    fn other_words_have_none() {
+        for said in [
+            "",
+            "Segmentation fault",
+            "TypeError: x is not a function",
+            "Aborting operation...",
+        ] {
+            assert_eq!(classify(said), None, "for {said:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_passes_by_itself_is_retryable() {
+        use FailureClass as C;
+        for class in [C::Capacity, C::Network, C::ConfigInvalid { raced: true }] {
+            assert!(class.retryable(), "{class:?}");
+        }
+        for class in [
+            C::AuthRequired,
+            C::KeychainLocked,
+            C::IdeMissing,
+            C::UsageLimit,
+            C::PlanRestricted,
+            C::ModelUnavailable,
+            C::WorkspaceUntrusted,
+            C::ConfigInvalid { raced: false },
+        ] {
+            assert!(!class.retryable(), "{class:?}");
+        }
+    }
+}

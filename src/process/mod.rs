@@ -1,0 +1,107 @@
+//! Processes: started on one thread, watched, signalled as a tree, and always reaped.
+//!
+//! [`start`] gives a [`Running`]: the three pipes and the [`Tree`]. A tree that is dropped while its
+//! processes live is killed, so no early return, panic or cancelled future leaves anything behind.
+
+mod members;
+mod registry;
+mod spawner;
+mod tail;
+#[cfg(unix)]
+mod unix;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+
+pub use registry::{Owner, kill_owned_by};
+pub use tail::Tail;
+#[cfg(unix)]
+pub use unix::Tree;
+
+#[cfg(not(unix))]
+compile_error!("fusion-cursor-native starts processes on Linux and macOS; this platform is not supported");
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// An absolute path.
+    pub program: PathBuf,
+    /// Behind the program's own name.
+    pub args: Vec<OsString>,
+    /// An existing directory.
+    pub cwd: PathBuf,
+    /// The whole environment: nothing else is inherited.
+    pub env: Vec<(OsString, OsString)>,
+    /// Who answers for it: [`kill_owned_by`] ends all processes of one owner.
+    pub owner: Owner,
+}
+
+/// A started process and its three pipes.
+#[derive(Debug)]
+pub struct Running {
+    /// Its standard input.
+    pub stdin: ChildStdin,
+    /// Its standard output.
+    pub stdout: ChildStdout,
+    /// Its standard error.
+    pub stderr: ChildStderr,
+    /// The process and all others of its group.
+    pub tree: Tree,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+}
+
+impl Exit {
+    /// The exit code, unless a signal ended it.
+    #[must_use]
+    pub fn code(self) -> Option<i32> {
+        match self {
+            Self::Code(code) => Some(code),
+            Self::Signal(_) => None,
+        }
+    }
+
+    /// The name of the signal that ended it, as in `SIGTERM`; `SIG64` and the like where it has none.
+    #[must_use]
+    pub fn signal_name(self) -> Option<String> {
+        match self {
+            Self::Code(_) => None,
+            Self::Signal(number) => Some(unix::signal_name(number)),
+        }
+    }
+}
+
+/// Start a process in a group of its own.
+///
+/// Its pipes are not inherited by any other process, its signal mask is empty, and on Linux it is killed
+/// when this host dies, however that happens.
+///
+/// # Errors
+/// What the operating system said: `NotFound` for a missing program, interpreter or directory,
+/// `PermissionDenied`, `ENOEXEC` and so on.
+pub async fn start(launch: Launch) -> io::Result<Running> {
+    let owner = launch.owner;
+    let mut child = spawner::spawn(launch).await?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    // From here on a failure kills and reaps what was started, since the tree is dropped.
+    let tree = Tree::watch(child, owner)?;
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(io::Error::other("a pipe of the new process is missing"));
+    };
+    Ok(Running {
+        stdin: ChildStdin::from_std(stdin)?,
+        stdout: ChildStdout::from_std(stdout)?,
+        stderr: ChildStderr::from_std(stderr)?,
+        tree,
+    })
+}

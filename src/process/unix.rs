@@ -1,0 +1,257 @@
+//! Process groups, signals and reaping on Linux and macOS.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::registry::{self, Owner};
+use super::{Exit, members};
+
+/// A started process and everything in its group.
+///
+/// Dropping it kills the group and has its leader reaped.
+#[derive(Debug)]
+pub struct Tree {
+    shared: Arc<Shared>,
+    exit: watch::Receiver<Option<Exit>>,
+}
+
+/// What the tree, the thread that watches it and the registry hold together.
+#[derive(Debug)]
+pub(super) struct Shared {
+    leader: Pid,
+    /// True once the leader is reaped: from then on its number may be another's, and nothing is signalled.
+    reaped: Mutex<bool>,
+    released: Mutex<bool>,
+    release: Condvar,
+}
+
+impl Shared {
+    /// Signal the whole group, the leader's zombie keeping its number ours. No group left is a success.
+    fn signal(&self, signal: Signal) {
+        let reaped = self.reaped.lock();
+        if *reaped {
+            return;
+        }
+        match kill_process_group(self.leader, signal) {
+            // macOS answers EPERM for a group of zombies.
+            Ok(()) | Err(Errno::SRCH | Errno::PERM) => {}
+            Err(error) => tracing::warn!(pid = self.leader.as_raw_pid(), %error, "signal not delivered"),
+        }
+    }
+
+    pub(super) fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn let_go(&self) {
+        *self.released.lock() = true;
+        self.release.notify_one();
+    }
+}
+
+/// Put what is about to start into a group of its own, and on Linux bind its life to this host's.
+pub(super) fn prepare(command: &mut Command) {
+    command.process_group(0);
+    #[cfg(target_os = "linux")]
+    die_with_host(command);
+}
+
+#[cfg(target_os = "linux")]
+fn die_with_host(command: &mut Command) {
+    use rustix::process::{getpid, getppid, set_parent_process_death_signal};
+    let host = getpid();
+    let bind = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // A host that died before the line above would never be noticed.
+        if getppid() == Some(host) {
+            Ok(())
+        } else {
+            Err(io::Error::from(Errno::SRCH))
+        }
+    };
+    // SAFETY: between fork and exec only system calls are made; nothing allocates, locks or panics.
+    unsafe {
+        command.pre_exec(bind);
+    }
+}
+
+/// Kill the group of a child that was never watched.
+pub(super) fn kill_group_of(child: &Child) {
+    // The child is not reaped yet, so its number and its group's are still its own; it may be gone already.
+    let _gone = kill_process_group(Pid::from_child(child), Signal::KILL);
+}
+
+impl Tree {
+    /// Watch a child that leads its own group. On an error the group is killed and reaped.
+    pub(super) fn watch(child: Child, owner: Owner) -> io::Result<Self> {
+        let leader = Pid::from_child(&child);
+        let shared = Arc::new(Shared {
+            leader,
+            reaped: Mutex::default(),
+            released: Mutex::default(),
+            release: Condvar::new(),
+        });
+        let (tell, exit) = watch::channel(None);
+        registry::add(child.id(), owner, &shared);
+        let tree = Self {
+            shared: Arc::clone(&shared),
+            exit,
+        };
+        // A thread for each tree, not a SIGCHLD handler: that one belongs to Node. And not the runtime:
+        // the child is reaped also where whoever waited for it is gone.
+        thread::Builder::new()
+            .name("cursor-wait".into())
+            .stack_size(128 * 1024)
+            .spawn(move || await_and_reap(child, &shared, &tell))
+            .inspect_err(|_| kill_and_reap_unwatched(leader))?;
+        Ok(tree)
+    }
+
+    /// The leader's process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.shared.leader.as_raw_pid().cast_unsigned()
+    }
+
+    /// How the leader ended, as soon as it has.
+    pub async fn exited(&self) -> Exit {
+        let mut exit = self.exit.clone();
+        loop {
+            if let Some(exit) = *exit.borrow_and_update() {
+                return exit;
+            }
+            if exit.changed().await.is_err() {
+                // Only a panic in the watching thread; the leader is then not ours to ask about.
+                return Exit::Signal(Signal::KILL.as_raw());
+            }
+        }
+    }
+
+    /// End the whole group, in order: SIGTERM, up to `grace`, SIGKILL; then reap the leader.
+    ///
+    /// Returns at once where nothing of the group is left, and else as soon as it is gone.
+    pub async fn end(self, grace: Duration) -> Exit {
+        let deadline = Instant::now() + grace;
+        if !self.gone().await {
+            self.shared.signal(Signal::TERM);
+            let left = timeout_at(deadline, self.all_gone()).await;
+            if left.is_err() {
+                tracing::debug!(pid = self.pid(), "SIGKILL after the grace time");
+                self.shared.kill();
+                // A killed process goes as soon as the kernel lets it; one in an uninterruptible wait may
+                // not, and must not hold the turn.
+                let _late = timeout_at(Instant::now() + KILL_PATIENCE, self.all_gone()).await;
+            }
+        }
+        let exit = if self.gone().await {
+            self.exited().await
+        } else {
+            Exit::Signal(Signal::KILL.as_raw())
+        };
+        self.shared.let_go();
+        exit
+    }
+
+    /// Whether the leader has ended and nobody else is in its group.
+    async fn gone(&self) -> bool {
+        self.exit.borrow().is_some() && !members::any_alive(self.shared.leader).await
+    }
+
+    async fn all_gone(&self) {
+        self.exited().await;
+        let mut pause = Duration::from_millis(2);
+        while members::any_alive(self.shared.leader).await {
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+}
+
+const KILL_PATIENCE: Duration = Duration::from_secs(2);
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        // After `end` this is a last look: a member that was born in between gets no second chance.
+        self.shared.kill();
+        self.shared.let_go();
+        registry::remove(self.pid());
+    }
+}
+
+/// Tell when the leader has ended, keep its zombie (and so its number) until the tree lets go, then reap it.
+fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<Option<Exit>>) {
+    let ended = loop {
+        match waitid(
+            WaitId::Pid(shared.leader),
+            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+        ) {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(error) => {
+                tracing::error!(pid = shared.leader.as_raw_pid(), %error, "cannot wait for the process");
+                break None;
+            }
+        }
+    };
+    let exit = ended.map_or(Exit::Signal(Signal::KILL.as_raw()), |status| {
+        status
+            .exit_status()
+            .map(Exit::Code)
+            .or_else(|| status.terminating_signal().map(Exit::Signal))
+            .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
+    });
+    tell.send_replace(Some(exit));
+    let mut released = shared.released.lock();
+    while !*released {
+        shared.release.wait(&mut released);
+    }
+    drop(released);
+    let mut reaped = shared.reaped.lock();
+    if let Err(error) = child.wait() {
+        tracing::warn!(pid = shared.leader.as_raw_pid(), %error, "the process was reaped by somebody else");
+    }
+    *reaped = true;
+}
+
+fn kill_and_reap_unwatched(leader: Pid) {
+    // No thread could be made to watch it: end it here and now rather than leave it to itself.
+    let _gone = kill_process_group(leader, Signal::KILL);
+    let _status = waitid(WaitId::Pid(leader), WaitIdOptions::EXITED);
+}
+
+/// `SIGTERM` for 15, and `SIG64` for a number without a name.
+pub(super) fn signal_name(number: i32) -> String {
+    const NAMES: [(Signal, &str); 17] = [
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::ALARM, "SIGALRM"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::HUP, "SIGHUP"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::INT, "SIGINT"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::SYS, "SIGSYS"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::TRAP, "SIGTRAP"),
+        (Signal::USR1, "SIGUSR1"),
+        (Signal::USR2, "SIGUSR2"),
+        (Signal::XCPU, "SIGXCPU"),
+    ];
+    NAMES
+        .iter()
+        .find(|(signal, _)| signal.as_raw() == number)
+        .map_or_else(|| format!("SIG{number}"), |(_, name)| (*name).to_owned())
+}

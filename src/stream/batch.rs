@@ -1,0 +1,339 @@
+//! Events packed so that many of them cross into JavaScript at the price of one.
+//!
+//! A batch is two strings, a table of numbers and an arena of payloads. Text that fits Latin-1 goes into the
+//! `narrow` string and all other text into the `wide` one, both in the encoding that V8 stores, so that making
+//! the JavaScript strings is a copy. The table holds, for each event, its kind and then its fields; a text field
+//! is a start and a length in one of the strings. Payloads (JSON that most consumers never look at) stay behind
+//! in native memory, and the table only numbers them.
+//!
+//! `lib/batch.ts` reads this format; the constants of both must agree, which a test checks.
+
+use super::event::{Event, Raw, ToolCall, ToolOutcome, UnknownReason};
+
+/// The kinds, in the order of their numbers in the table.
+pub const KINDS: [&str; 12] = [
+    "system-init",
+    "user",
+    "thinking-delta",
+    "thinking-completed",
+    "assistant-text",
+    "tool-call-started",
+    "tool-call-completed",
+    "interaction-query",
+    "connection",
+    "retry",
+    "result",
+    "unknown",
+];
+
+/// In place of a number or a text's length: the field is absent.
+pub const ABSENT: u32 = u32::MAX;
+
+/// Set in a text's length where it lies in the wide string.
+pub const WIDE: u32 = 1 << 31;
+
+/// Some events, ready to cross.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Latin-1.
+    pub narrow: Vec<u8>,
+    /// UTF-16.
+    pub wide: Vec<u16>,
+    /// See the module.
+    pub table: Vec<u32>,
+    /// What the events' payload numbers mean.
+    pub payloads: Payloads,
+    events: usize,
+}
+
+/// JSON texts that are read one by one, if at all.
+#[derive(Debug, Default)]
+pub struct Payloads {
+    narrow: Vec<u8>,
+    wide: Vec<u16>,
+    places: Vec<(u32, u32)>,
+}
+
+/// Text in one of the two encodings that V8 stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Units<'a> {
+    /// Latin-1.
+    Narrow(&'a [u8]),
+    /// UTF-16.
+    Wide(&'a [u16]),
+}
+
+impl Payloads {
+    /// The payload of this number.
+    #[must_use]
+    pub fn get(&self, number: u32) -> Option<Units<'_>> {
+        let (start, length) = *self.places.get(usize::try_from(number).ok()?)?;
+        let range = |length: u32| start as usize..start as usize + length as usize;
+        if length & WIDE == 0 {
+            self.narrow.get(range(length)).map(Units::Narrow)
+        } else {
+            self.wide.get(range(length & !WIDE)).map(Units::Wide)
+        }
+    }
+
+    /// The bytes that the payloads take.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.narrow.capacity() + self.wide.capacity() * 2 + self.places.capacity() * 8
+    }
+}
+
+impl Batch {
+    /// How many events are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.events
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events == 0
+    }
+
+    /// Roughly the bytes it holds.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        self.narrow.len()
+            + self.wide.len() * 2
+            + self.table.len() * 4
+            + self.payloads.narrow.len()
+            + self.payloads.wide.len() * 2
+    }
+
+    /// Add one event behind the others.
+    pub fn push(&mut self, event: &Event<'_>) {
+        self.events += 1;
+        match event {
+            Event::SystemInit(init) => {
+                self.kind(0);
+                for text in [
+                    &init.session_id,
+                    &init.cwd,
+                    &init.model,
+                    &init.api_key_source,
+                    &init.permission_mode,
+                ] {
+                    self.text(text.as_deref());
+                }
+            }
+            Event::User { text } => self.kind(1).text(Some(text)),
+            Event::ThinkingDelta { text } => self.kind(2).text(Some(text)),
+            Event::ThinkingCompleted => {
+                self.kind(3);
+            }
+            Event::AssistantText { text } => self.kind(4).text(Some(text)),
+            Event::ToolCallStarted(call) => self.kind(5).call(call),
+            Event::ToolCallCompleted(call, end) => {
+                self.kind(6).call(call);
+                self.payload(end.result.as_ref());
+                self.table.push(outcome_number(end.outcome));
+                self.table.push(u32::from(end.is_error));
+            }
+            Event::InteractionQuery {
+                phase,
+                query_type,
+                payload,
+            } => {
+                self.kind(7).text(Some(phase));
+                self.text(query_type.as_deref());
+                self.payload(payload.as_ref());
+            }
+            Event::Connection { state, attempt } => {
+                self.kind(8).text(Some(state));
+                self.table.push(attempt.unwrap_or(ABSENT));
+            }
+            Event::Retry { state, attempt } => {
+                self.kind(9).text(Some(state));
+                self.table.push(attempt.unwrap_or(ABSENT));
+            }
+            Event::Result(result) => {
+                self.kind(10);
+                for text in [
+                    &result.session_id,
+                    &result.subtype,
+                    &result.text,
+                    &result.request_id,
+                ] {
+                    self.text(text.as_deref());
+                }
+                self.table.push(u32::from(result.is_error));
+                self.payload(result.usage.as_ref());
+                let duration = result.duration_ms.map(|ms| ms.to_string());
+                self.text(duration.as_deref());
+            }
+            Event::Unknown {
+                reason,
+                record_type,
+                record_subtype,
+                raw,
+            } => {
+                self.kind(11);
+                self.table.push(reason_number(*reason));
+                self.text(record_type.as_deref());
+                self.text(record_subtype.as_deref());
+                self.text(Some(raw));
+            }
+        }
+    }
+
+    fn kind(&mut self, number: u32) -> &mut Self {
+        self.table.push(number);
+        self
+    }
+
+    fn text(&mut self, text: Option<&str>) {
+        let Some(text) = text else {
+            self.table.extend([0, ABSENT]);
+            return;
+        };
+        let (start, length) = append(text, &mut self.narrow, &mut self.wide);
+        self.table.extend([start, length]);
+    }
+
+    fn call(&mut self, call: &ToolCall<'_>) {
+        self.text(call.call_id.as_deref());
+        self.text(Some(&call.name));
+        self.text(Some(&call.kind));
+        self.payload(call.args.as_ref());
+    }
+
+    fn payload(&mut self, payload: Option<&Raw<'_>>) {
+        let Some(Raw(json)) = payload else {
+            self.table.push(ABSENT);
+            return;
+        };
+        let number = index(self.payloads.places.len());
+        self.payloads
+            .places
+            .push(append(json, &mut self.payloads.narrow, &mut self.payloads.wide));
+        self.table.push(number);
+    }
+}
+
+/// Where the text now lies: its start, and its length with [`WIDE`] set where it is in `wide`.
+fn append(text: &str, narrow: &mut Vec<u8>, wide: &mut Vec<u16>) -> (u32, u32) {
+    if text.is_ascii() {
+        let start = index(narrow.len());
+        narrow.extend_from_slice(text.as_bytes());
+        return (start, index(text.len()));
+    }
+    if text.chars().all(|character| u32::from(character) <= 0xFF) {
+        let start = narrow.len();
+        narrow.extend(
+            text.chars()
+                .filter_map(|character| u8::try_from(u32::from(character)).ok()),
+        );
+        return (index(start), index(narrow.len() - start));
+    }
+    let start = wide.len();
+    wide.extend(text.encode_utf16());
+    (index(start), index(wide.len() - start) | WIDE)
+}
+
+/// A position in a batch. Batches end long before 2 GiB: one line is at most what the parser's limit allows.
+fn index(position: usize) -> u32 {
+    debug_assert!(position < WIDE as usize, "a batch is far smaller than 2 GiB");
+    u32::try_from(position).unwrap_or(ABSENT)
+}
+
+fn outcome_number(outcome: ToolOutcome) -> u32 {
+    match outcome {
+        ToolOutcome::Success => 0,
+        ToolOutcome::Failure => 1,
+        ToolOutcome::Rejected => 2,
+        ToolOutcome::PermissionDenied => 3,
+        ToolOutcome::Error => 4,
+        ToolOutcome::Unknown => 5,
+    }
+}
+
+fn reason_number(reason: UnknownReason) -> u32 {
+    match reason {
+        UnknownReason::Blank => 0,
+        UnknownReason::NotJson => 1,
+        UnknownReason::TooLong => 2,
+        UnknownReason::NewType => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    fn read(batch: &Batch, at: usize) -> String {
+        let (start, length) = (batch.table[at] as usize, batch.table[at + 1]);
+        if length & WIDE == 0 {
+            let bytes = &batch.narrow[start..start + length as usize];
+            bytes.iter().map(|byte| char::from(*byte)).collect()
+        } else {
+            String::from_utf16(&batch.wide[start..start + (length & !WIDE) as usize]).unwrap()
+        }
+    }
+
+    fn text(text: &str) -> Event<'_> {
+        Event::AssistantText {
+            text: Cow::Borrowed(text),
+        }
+    }
+
+    #[test]
+    fn text_of_every_width_comes_out_as_it_went_in() {
+        let texts = ["plain", "", "grün ÿ", "한中😀", "x\u{100}", "again"];
+        let mut batch = Batch::default();
+        for one in texts {
+            batch.push(&text(one));
+        }
+        assert_eq!(batch.len(), texts.len());
+        for (number, one) in texts.iter().enumerate() {
+            assert_eq!(batch.table[number * 3], 4);
+            assert_eq!(read(&batch, number * 3 + 1), *one);
+        }
+        assert_eq!(
+            batch.narrow.len(),
+            "plain".len() + 6 + "again".len(),
+            "Latin-1 takes a byte a character"
+        );
+    }
+
+    #[test]
+    fn payloads_stay_behind_under_their_numbers() {
+        let mut batch = Batch::default();
+        for json in ["{\"a\":1}", "{\"ü\":\"中\"}", "[]"] {
+            let call = ToolCall {
+                args: Some(Raw(Cow::Borrowed(json))),
+                ..ToolCall::default()
+            };
+            batch.push(&Event::ToolCallStarted(call));
+        }
+        assert_eq!(batch.payloads.get(0), Some(Units::Narrow(b"{\"a\":1}")));
+        let wide: Vec<u16> = "{\"ü\":\"中\"}".encode_utf16().collect();
+        assert_eq!(batch.payloads.get(1), Some(Units::Wide(&wide)));
+        assert_eq!(batch.payloads.get(2), Some(Units::Narrow(b"[]")));
+        assert_eq!(batch.payloads.get(3), None);
+        assert!(
+            batch.narrow.is_empty(),
+            "no payload is in the strings that always cross"
+        );
+    }
+
+    #[test]
+    fn an_absent_field_is_told_from_an_empty_one() {
+        let mut batch = Batch::default();
+        batch.push(&Event::ToolCallStarted(ToolCall {
+            call_id: Some("".into()),
+            ..ToolCall::default()
+        }));
+        batch.push(&Event::ToolCallStarted(ToolCall::default()));
+        assert_eq!(batch.table[2], 0, "an empty id");
+        assert_eq!(batch.table[8 + 2], ABSENT, "no id");
+        assert_eq!(batch.table[7], ABSENT, "no args");
+    }
+}

@@ -1,0 +1,104 @@
+//! The two directions between a running turn and whoever started it.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, watch};
+
+use crate::stream::batch::Batch;
+
+use super::Report;
+use super::ledger::Ledger;
+
+/// Where a turn's events go. One batch is under way at a time: the next is sent when [`Control::taken`] said
+/// that the last was taken.
+pub trait Consumer: Send + 'static {
+    /// Hand over a batch, without waiting.
+    ///
+    /// # Errors
+    /// [`ConsumerGone`] where nobody will ever take it.
+    fn send(&mut self, batch: Batch) -> Result<(), ConsumerGone>;
+}
+
+/// There is nobody left to take events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConsumerGone;
+
+/// What the consumer says of the batch it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The next one, please.
+    GoOn,
+    /// No more: a callback failed.
+    Stop,
+}
+
+/// The starter's end: abort the turn, say what became of a batch, and see what there is so far.
+#[derive(Debug, Clone)]
+pub struct Control {
+    abort: watch::Sender<bool>,
+    taken: mpsc::UnboundedSender<Taken>,
+    ledger: Arc<Mutex<Ledger>>,
+}
+
+/// The turn's end.
+#[derive(Debug)]
+pub struct Controlled {
+    abort: watch::Receiver<bool>,
+    taken: mpsc::UnboundedReceiver<Taken>,
+    ledger: Arc<Mutex<Ledger>>,
+}
+
+/// A pair of ends.
+#[must_use]
+pub fn control() -> (Control, Controlled) {
+    let (abort, aborted) = watch::channel(false);
+    let (taken, takes) = mpsc::unbounded_channel();
+    let ledger = Arc::new(Mutex::new(Ledger::new()));
+    let controlled = Controlled {
+        abort: aborted,
+        taken: takes,
+        ledger: Arc::clone(&ledger),
+    };
+    (Control { abort, taken, ledger }, controlled)
+}
+
+impl Control {
+    /// End the turn. More than once is as good as once.
+    pub fn abort(&self) {
+        self.abort.send_replace(true);
+    }
+
+    /// The batch under way was taken. Ignored where the turn is over.
+    pub fn taken(&self, verdict: Taken) {
+        let _over = self.taken.send(verdict);
+    }
+
+    /// What the turn has so far; its duration and its process's end are left out.
+    #[must_use]
+    pub fn so_far(&self) -> Report {
+        self.ledger.lock().report()
+    }
+}
+
+impl Controlled {
+    pub(super) fn ledger(&self) -> &Mutex<Ledger> {
+        &self.ledger
+    }
+
+    /// Resolves when the turn is to end; never, where nobody can abort it any more.
+    pub(super) fn aborted(&self) -> impl Future<Output = ()> + use<> {
+        let mut abort = self.abort.clone();
+        async move {
+            if abort.wait_for(|aborted| *aborted).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
+    /// What became of the batch under way. Where the starter is gone, nobody wants more.
+    pub(super) async fn next_taken(&mut self) -> Taken {
+        self.taken.recv().await.unwrap_or(Taken::Stop)
+    }
+}

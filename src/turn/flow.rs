@@ -1,0 +1,388 @@
+//! The loop of a running turn.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::process::{self, Exit, Running, Tail, Tree};
+use crate::stream::batch::Batch;
+use crate::stream::event::Event;
+use crate::stream::{ParserOptions, StreamParser};
+
+use super::control::{Consumer, Controlled, Taken};
+use super::ledger::Ledger;
+use super::limits::{self, OpenTool, Phase};
+use super::outcome::{self, Cause, Failure, Report};
+use super::{Limits, TurnRequest, prepare};
+
+/// How much of standard error is kept, in bytes.
+const STDERR_LIMIT: usize = 16 * 1024;
+/// Read at once, in bytes: what a pipe holds.
+const CHUNK: usize = 64 * 1024;
+/// Where this much waits for the consumer, in bytes, reading stops until it has taken the last batch.
+const BACKLOG: usize = 256 * 1024;
+/// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
+const BACKLOG_EVENTS: usize = 512;
+/// How long standard error is read after the end, where somebody else holds the pipe open.
+const STDERR_PATIENCE: Duration = Duration::from_millis(100);
+
+/// Why the loop was left.
+enum End {
+    /// The stream is over, or the process outstayed its grace.
+    Done,
+    /// The turn itself failed.
+    Failed(Cause),
+}
+
+pub(super) async fn run(
+    request: TurnRequest,
+    controlled: Controlled,
+    consumer: impl Consumer,
+    started: Instant,
+) -> Result<Report, Box<Failure>> {
+    let fail = |cause| {
+        let partial = Report {
+            duration: started.elapsed(),
+            ..Report::default()
+        };
+        Box::new(Failure {
+            cause,
+            stderr_tail: None,
+            partial,
+        })
+    };
+    let launch = prepare::launch(&request).map_err(fail)?;
+    let mut aborted = pin!(controlled.aborted());
+    let running = tokio::select! {
+        biased;
+        () = &mut aborted => return Err(fail(Cause::Aborted)),
+        running = process::start(launch.clone()) => running.map_err(|error| fail(prepare::refused(&launch, &error)))?,
+        () = sleep_until(started + request.limits.first_line) => return Err(fail(Cause::FirstLineTimeout)),
+    };
+    tracing::debug!(pid = running.tree.pid(), program = %launch.program.display(), "process started");
+    drop(launch);
+    Flow::new(running, request, controlled, consumer, started)
+        .run()
+        .await
+}
+
+struct Flow<C> {
+    stdout: ChildStdout,
+    tree: Tree,
+    stdin: JoinHandle<()>,
+    stderr: JoinHandle<()>,
+    stderr_tail: Arc<Mutex<Tail>>,
+    parser: StreamParser,
+    inbox: Inbox,
+    controlled: Controlled,
+    consumer: C,
+    in_flight: bool,
+    limits: Limits,
+    started: Instant,
+    quiet_since: Instant,
+    leaving_since: Option<Instant>,
+    exit: Option<(Exit, Instant)>,
+    at_end: bool,
+}
+
+enum Input<'a> {
+    Chunk(&'a [u8]),
+    End,
+}
+
+/// Where the parser puts events: into the ledger, and packed for the consumer.
+struct Inbox {
+    batch: Batch,
+    wants_events: bool,
+}
+
+impl Inbox {
+    fn take(&mut self, event: &Event<'_>, ledger: &mut Ledger) {
+        let only_answer = ledger.observe(event);
+        if !self.wants_events {
+            return;
+        }
+        if let Some(text) = only_answer {
+            self.batch.push(&Event::AssistantText { text: text.into() });
+        }
+        self.batch.push(event);
+    }
+
+    fn is_full(&self) -> bool {
+        self.batch.weight() >= BACKLOG || self.batch.len() >= BACKLOG_EVENTS
+    }
+}
+
+impl<C: Consumer> Flow<C> {
+    fn new(
+        running: Running,
+        request: TurnRequest,
+        controlled: Controlled,
+        consumer: C,
+        started: Instant,
+    ) -> Self {
+        let stderr_tail = Arc::new(Mutex::new(Tail::new(STDERR_LIMIT)));
+        Self {
+            stdout: running.stdout,
+            tree: running.tree,
+            stdin: tokio::spawn(write_prompt(running.stdin, request.prompt)),
+            stderr: tokio::spawn(keep_tail(running.stderr, Arc::clone(&stderr_tail))),
+            stderr_tail,
+            parser: StreamParser::new(ParserOptions::default()),
+            inbox: Inbox {
+                batch: Batch::default(),
+                wants_events: request.wants_events,
+            },
+            controlled,
+            consumer,
+            in_flight: false,
+            limits: request.limits,
+            started,
+            quiet_since: started,
+            leaving_since: None,
+            exit: None,
+            at_end: false,
+        }
+    }
+
+    async fn run(mut self) -> Result<Report, Box<Failure>> {
+        let mut end = self.stream().await;
+        let deliver = !matches!(end, End::Failed(Cause::Aborted | Cause::ConsumerStopped));
+        let kill_grace = self.limits.kill_grace;
+        // A prompt that nobody reads any more must not hold a pipe open that the process waits on.
+        self.stdin.abort();
+        if deliver {
+            self.parse(Input::End);
+        }
+        let Self {
+            tree,
+            stdout,
+            inbox,
+            mut controlled,
+            mut consumer,
+            in_flight,
+            mut stderr,
+            ..
+        } = self;
+        let (ended, delivered) = tokio::join!(
+            async {
+                let exit = tree.end(kill_grace).await;
+                // Held open until now, so that nothing of the process died of a closed pipe before its SIGTERM.
+                drop(stdout);
+                exit
+            },
+            async {
+                if deliver {
+                    deliver_rest(&mut controlled, &mut consumer, in_flight, inbox.batch).await
+                } else {
+                    Ok(())
+                }
+            },
+        );
+        if let Err(cause) = delivered {
+            end = End::Failed(cause);
+        }
+        if timeout(STDERR_PATIENCE, &mut stderr).await.is_err() {
+            stderr.abort();
+        }
+        let own_exit = self.exit.map(|(exit, _)| exit);
+        let stderr_tail = self.stderr_tail.lock().text();
+        let ledger = controlled.ledger().lock();
+        let report = Report {
+            duration: self.started.elapsed(),
+            exit: Some(own_exit.unwrap_or(ended)),
+            ..ledger.report()
+        };
+        let cause = match end {
+            End::Failed(cause) => cause,
+            End::Done => match ledger.finished() {
+                Some(result) if result.is_error => outcome::reported(&result.text, &stderr_tail),
+                Some(_) => return Ok(report),
+                // One that stayed without a word until it was ended did not fail by itself.
+                None => {
+                    outcome::without_result(own_exit.unwrap_or(Exit::Code(0)), &stderr_tail, &ledger.stray())
+                }
+            },
+        };
+        Err(Box::new(Failure {
+            cause,
+            stderr_tail: Some(stderr_tail),
+            partial: report,
+        }))
+    }
+
+    /// Read, and hand over, until there is a reason to stop.
+    async fn stream(&mut self) -> End {
+        let mut chunk = vec![0; CHUNK];
+        let mut aborted = pin!(self.controlled.aborted());
+        loop {
+            if self.at_end && self.exit.is_some() {
+                return End::Done;
+            }
+            if !self.in_flight && !self.inbox.batch.is_empty() {
+                let batch = std::mem::take(&mut self.inbox.batch);
+                if self.consumer.send(batch).is_err() {
+                    return End::Failed(Cause::Aborted);
+                }
+                self.in_flight = true;
+            }
+            let reading = !self.at_end && !(self.in_flight && self.inbox.is_full());
+            // The limits are on the process. While the consumer makes it wait they stand still.
+            let watching = reading || self.at_end;
+            let deadline = self.deadline();
+            tokio::select! {
+                biased;
+                () = &mut aborted => return End::Failed(Cause::Aborted),
+                taken = self.controlled.next_taken(), if self.in_flight => {
+                    self.in_flight = false;
+                    if taken == Taken::Stop {
+                        return End::Failed(Cause::ConsumerStopped);
+                    }
+                    if !watching {
+                        self.resume();
+                    }
+                }
+                exit = self.tree.exited(), if self.exit.is_none() => {
+                    tracing::debug!(?exit, "process ended");
+                    self.exit = Some((exit, Instant::now()));
+                }
+                read = self.stdout.read(&mut chunk), if reading => match read {
+                    Ok(length) if length > 0 => self.take(&chunk[..length]),
+                    // A pipe fails only where it is gone, which is its end.
+                    Ok(_) | Err(_) => {
+                        self.at_end = true;
+                        self.leaving_since.get_or_insert_with(Instant::now);
+                    }
+                },
+                () = sleep_until(deadline), if watching => return self.late(),
+            }
+        }
+    }
+
+    fn take(&mut self, chunk: &[u8]) {
+        let before = self.parser.lines_seen();
+        self.parse(Input::Chunk(chunk));
+        if self.parser.lines_seen() > before {
+            self.quiet_since = Instant::now();
+        }
+    }
+
+    fn parse(&mut self, input: Input<'_>) {
+        let Self {
+            parser,
+            inbox,
+            controlled,
+            ..
+        } = self;
+        let mut ledger = controlled.ledger().lock();
+        let mut sink = |event: Event<'_>| inbox.take(&event, &mut ledger);
+        match input {
+            Input::Chunk(chunk) => parser.push(chunk, &mut sink),
+            Input::End => parser.finish(&mut sink),
+        }
+        ledger.note(parser.open_calls().count(), parser.dropped());
+        if ledger.finished().is_some() {
+            self.leaving_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// The reading goes on after the consumer had stopped it: every wait begins anew.
+    fn resume(&mut self) {
+        let now = Instant::now();
+        self.quiet_since = now;
+        self.leaving_since = self.leaving_since.map(|_| now);
+        self.exit = self.exit.map(|(exit, _)| (exit, now));
+    }
+
+    fn phase(&self) -> Phase {
+        match (self.exit, self.leaving_since) {
+            (Some((_, since)), _) => Phase::Draining { since },
+            (None, Some(since)) => Phase::Leaving { since },
+            (None, None) if self.parser.lines_seen() == 0 => Phase::FirstLine,
+            (None, None) => Phase::Streaming,
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        limits::deadline(
+            &self.limits,
+            self.phase(),
+            self.started,
+            self.quiet_since,
+            self.open_tool(),
+        )
+    }
+
+    fn open_tool(&self) -> Option<OpenTool> {
+        let timeouts = self.parser.open_calls().map(|call| call.timeout_ms.unwrap_or(0));
+        timeouts.max().map(|ms| OpenTool {
+            own_timeout: (ms > 0).then(|| Duration::from_millis(ms)),
+        })
+    }
+
+    /// A wait is over.
+    fn late(&self) -> End {
+        match self.phase() {
+            Phase::Draining { .. } | Phase::Leaving { .. } => End::Done,
+            Phase::FirstLine => End::Failed(Cause::FirstLineTimeout),
+            Phase::Streaming => End::Failed(match self.parser.open_calls().next() {
+                Some(call) => Cause::ToolTimeout {
+                    tool: call.name.to_owned(),
+                },
+                None => Cause::InactivityTimeout,
+            }),
+        }
+    }
+}
+
+/// Wait for the batch under way, then send the last one and wait for that.
+async fn deliver_rest(
+    controlled: &mut Controlled,
+    consumer: &mut impl Consumer,
+    in_flight: bool,
+    rest: Batch,
+) -> Result<(), Cause> {
+    if in_flight {
+        take_or_abort(controlled).await?;
+    }
+    if rest.is_empty() {
+        return Ok(());
+    }
+    consumer.send(rest).map_err(|_| Cause::Aborted)?;
+    take_or_abort(controlled).await
+}
+
+async fn take_or_abort(controlled: &mut Controlled) -> Result<(), Cause> {
+    let aborted = controlled.aborted();
+    tokio::select! {
+        biased;
+        () = aborted => Err(Cause::Aborted),
+        taken = controlled.next_taken() => match taken {
+            Taken::GoOn => Ok(()),
+            Taken::Stop => Err(Cause::ConsumerStopped),
+        },
+    }
+}
+
+/// Write the prompt and close the pipe. A process that does not read it all says by its exit what that means.
+async fn write_prompt(mut stdin: ChildStdin, prompt: String) {
+    if let Err(error) = stdin.write_all(prompt.as_bytes()).await {
+        tracing::debug!(%error, "the prompt was not read to its end");
+    }
+}
+
+async fn keep_tail(mut stderr: ChildStderr, tail: Arc<Mutex<Tail>>) {
+    let mut chunk = vec![0; 4096];
+    while let Ok(length) = stderr.read(&mut chunk).await {
+        if length == 0 {
+            return;
+        }
+        tail.lock().push(&chunk[..length]);
+    }
+}
