@@ -44,9 +44,9 @@ function runArguments(...more: string[]): string[] {
   return ["run", "--binary", standInAgentPath(), "--cwd", scratch.folder, ...more];
 }
 
-/** A turn that has begun, keeps a tool open, and has a child in a session of its own. */
+/** A turn that has begun, keeps a tool open, and has a child. */
 function endlessTurn(): Record<string, string> {
-  const child = { start: [scratch.pidStep("child"), { linger: true }], as: "session" };
+  const child = { start: [scratch.pidStep("child"), { linger: true }] };
   return scenarioEnv(scratch.scenario([INIT, OPEN_TOOL, child, scratch.pidStep("agent"), { linger: true }]));
 }
 
