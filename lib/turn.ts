@@ -18,6 +18,7 @@ async function run(
 ): Promise<CursorPromptResult> {
   const began = performance.now();
   const failed: { error?: unknown; with?: true } = {};
+  const over = (): boolean => signal?.aborted === true;
   const handle: TurnHandle = native.startTurn(scope, options, (batch: EventBatch) => {
     const stop = (error: unknown): void => {
       failed.error = error;
@@ -25,7 +26,7 @@ async function run(
       handle.taken(false);
     };
     try {
-      const held = dispatch(batch, callbacks);
+      const held = dispatch(batch, callbacks, over);
       if (held === undefined) handle.taken(true);
       else held.then(() => handle.taken(true), stop);
     } catch (error) {
