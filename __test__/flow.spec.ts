@@ -8,7 +8,7 @@ import { describe, expect, test, vi } from "vitest";
 import { eventually, init, result, runs, Stage, text, thinking } from "./support/stage.js";
 
 const numbered = (count: number): Record<string, unknown> => ({
-  line: { type: "thinking", subtype: "delta", text: "${n}" },
+  line: { type: "thinking", subtype: "delta", text: "${n}." },
   repeat: count,
 });
 
@@ -22,7 +22,7 @@ describe("slow callbacks", () => {
         Atomics.wait(block, 0, 0, 50);
       },
     });
-    expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => String(n)));
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => `${n}.`));
   });
 
   test("one that returns a promise holds the stream until it settles", async () => {
@@ -30,12 +30,12 @@ describe("slow callbacks", () => {
     await new Stage([init, numbered(30), result("x")]).launch({
       async onThinking(text) {
         log.push(`+${text}`);
-        await sleep(text === "3" ? 30 : 1);
+        await sleep(text === "3." ? 30 : 1);
         log.push(`-${text}`);
       },
       onText: () => void log.push("text"),
     });
-    const expected = Array.from({ length: 30 }, (_, n) => [`+${n}`, `-${n}`]).flat();
+    const expected = Array.from({ length: 30 }, (_, n) => [`+${n}.`, `-${n}.`]).flat();
     expect(log).toEqual([...expected, "text"]);
   });
 
@@ -70,7 +70,12 @@ describe("failing callbacks", () => {
   const steps = [init, { touch: "leader" }, text("a"), text("b"), { linger: true }];
 
   test.each([
-    ["throws", () => { throw new RangeError("mine"); }],
+    [
+      "throws",
+      () => {
+        throw new RangeError("mine");
+      },
+    ],
     ["rejects", () => Promise.reject(new RangeError("mine"))],
   ])("one that %s ends the turn with that very error and its process", async (_name, onText) => {
     const stage = new Stage(steps);
@@ -95,10 +100,16 @@ describe("failing callbacks", () => {
     const stage = new Stage(steps);
     const launched = stage.launch({
       onText() {
+        // biome-ignore lint/style/useThrowOnlyError: JavaScript lets them
         throw undefined;
       },
     });
-    await expect(launched.then(() => "resolved", () => "rejected")).resolves.toBe("rejected");
+    await expect(
+      launched.then(
+        () => "resolved",
+        () => "rejected",
+      ),
+    ).resolves.toBe("rejected");
   });
 });
 
@@ -118,7 +129,13 @@ describe("aborts", () => {
   });
 
   test("in the middle: rejects at once with what there was, and the process goes", async () => {
-    const stage = new Stage([{ ignore: ["SIGTERM"] }, init, text("so far"), { touch: "leader" }, { linger: true }]);
+    const stage = new Stage([
+      { ignore: ["SIGTERM"] },
+      init,
+      text("so far"),
+      { touch: "leader" },
+      { linger: true },
+    ]);
     const controller = new AbortController();
     const seen = vi.fn();
     const turn = stage.launch({ signal: controller.signal, onText: seen, killGraceMs: 300 });

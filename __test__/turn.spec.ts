@@ -242,7 +242,10 @@ describe("failures", () => {
   });
 
   test("a passing shortage is retryable", async () => {
-    const stage = new Stage([{ text: "ConnectError: [resource_exhausted] Error\n", to: "stderr" }, { exit: 1 }]);
+    const stage = new Stage([
+      { text: "ConnectError: [resource_exhausted] Error\n", to: "stderr" },
+      { exit: 1 },
+    ]);
     await expect(stage.launch()).rejects.toMatchObject({ code: "CURSOR_CAPACITY", retryable: true });
   });
 
@@ -319,14 +322,20 @@ test("a model, a resume id and the other options reach the command line", async 
 
 test("the environment of this process is inherited as it is now, and `env` wins", async () => {
   const stage = new Stage([{ echo: "echo.json" }, init, result("x")]);
-  Object.assign(process.env, { FC_KEPT: "1", FC_OVER: "1", NODE_OPTIONS_SAVED: "", ELECTRON_RUN_AS_NODE: "1" });
+  Object.assign(process.env, {
+    FC_KEPT: "1",
+    FC_OVER: "1",
+    NODE_OPTIONS_SAVED: "",
+    ELECTRON_RUN_AS_NODE: "1",
+  });
   try {
     await stage.launch({ env: { FC_OVER: "2", FC_ADDED: "", CURSOR_API_KEY: "k" } });
     const { env } = stage.echo();
     expect(env).toMatchObject({ FC_KEPT: "1", FC_OVER: "2", FC_ADDED: "", CURSOR_API_KEY: "k" });
     expect(env).not.toHaveProperty("ELECTRON_RUN_AS_NODE");
   } finally {
-    for (const name of ["FC_KEPT", "FC_OVER", "NODE_OPTIONS_SAVED", "ELECTRON_RUN_AS_NODE"]) delete process.env[name];
+    for (const name of ["FC_KEPT", "FC_OVER", "NODE_OPTIONS_SAVED", "ELECTRON_RUN_AS_NODE"])
+      delete process.env[name];
   }
 });
 
@@ -340,7 +349,11 @@ describe("wrong arguments", () => {
     ["a prompt that is no string", { ...good, prompt: 5 }, /^prompt must be a string, not 5/],
     ["unknown tools", { ...good, tools: "all" }, /^tools must be one of "coding", "readonly", not "all"/],
     ["a limit as a string", { ...good, inactivityTimeoutMs: "5" }, /^inactivityTimeoutMs must be a number/],
-    ["a negative grace", { ...good, exitGraceMs: -1 }, /^exitGraceMs must be a number of milliseconds from 0/],
+    [
+      "a negative grace",
+      { ...good, exitGraceMs: -1 },
+      /^exitGraceMs must be a number of milliseconds from 0/,
+    ],
     ["a callback that is none", { ...good, onText: "x" }, /^onText must be a function/],
     ["a signal that is none", { ...good, signal: {} }, /^signal must be an AbortSignal/],
     ["an env that is a list", { ...good, env: [] }, /^env must be an object of strings/],

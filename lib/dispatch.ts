@@ -21,7 +21,11 @@ export function wantsEvents(callbacks: Callbacks): boolean {
  * a callback returned one; throws, or rejects, with the error of the callback that failed, and calls none
  * after it.
  */
-export function dispatch(batch: EventBatch, callbacks: Callbacks, over: () => boolean): Promise<void> | undefined {
+export function dispatch(
+  batch: EventBatch,
+  callbacks: Callbacks,
+  over: () => boolean,
+): Promise<void> | undefined {
   const reader = new BatchReader(batch);
   for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
     const held = deliver(event, callbacks, over);
@@ -44,7 +48,11 @@ async function rest(
   }
 }
 
-function deliver(event: CursorStreamEvent, callbacks: Callbacks, over: () => boolean): Promise<void> | undefined {
+function deliver(
+  event: CursorStreamEvent,
+  callbacks: Callbacks,
+  over: () => boolean,
+): Promise<void> | undefined {
   const seen = callbacks.onEvent?.(event);
   if (isThenable(seen)) return seen.then(() => (over() ? undefined : deliverTyped(event, callbacks)));
   if (over()) return undefined;
@@ -82,5 +90,7 @@ function info(event: Extract<CursorStreamEvent, { kind: string }>): ToolCallInfo
 }
 
 function isThenable(value: unknown): value is Promise<void> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return (
+    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+  );
 }

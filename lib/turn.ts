@@ -105,11 +105,14 @@ function checked(input: CursorPromptInput): {
   signal: AbortSignal | undefined;
 } {
   const given = check.object("the input of launchCursorPrompt", input);
-  const text = (name: string): string | undefined => check.optional(given[name], (value) => check.word(name, value));
-  const flag = (name: string): boolean => check.optional(given[name], (value) => check.flag(name, value)) ?? false;
+  const text = (name: string): string | undefined =>
+    check.optional(given[name], (value) => check.word(name, value));
+  const flag = (name: string): boolean =>
+    check.optional(given[name], (value) => check.flag(name, value)) ?? false;
   const limit = (name: string): number | undefined =>
     check.optional(given[name], (value) => check.limit(name, value));
-  const wait = (name: string): number | undefined => check.optional(given[name], (value) => check.wait(name, value));
+  const wait = (name: string): number | undefined =>
+    check.optional(given[name], (value) => check.wait(name, value));
   const callbacks: Record<string, unknown> = {};
   for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
     const callback = check.optional(given[name], (value) => check.callback(name, value));
@@ -142,6 +145,8 @@ function checked(input: CursorPromptInput): {
 }
 
 /** The entries that are there. */
-function defined<T extends Record<string, unknown>>(entries: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function defined<T extends Record<string, unknown>>(
+  entries: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as never;
 }

@@ -86,7 +86,9 @@ export const init: Step = {
 };
 
 export function text(text: string, more: Record<string, unknown> = {}): Step {
-  return { line: { type: "assistant", message: { role: "assistant", content: [{ type: "text", text }] }, ...more } };
+  return {
+    line: { type: "assistant", message: { role: "assistant", content: [{ type: "text", text }] }, ...more },
+  };
 }
 
 export function thinking(text: string): Step {
