@@ -6,7 +6,7 @@ use super::event::OpenCall;
 
 /// A stream that only ever starts calls would grow without end: past either of these the oldest are forgotten.
 const MOST_CALLS: usize = 10_000;
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// What a started call said, for the record that completes it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

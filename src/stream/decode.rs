@@ -102,7 +102,8 @@ impl Decoder {
         }
         while scanner.peek().is_some() {
             let start = scanner.position();
-            let Ok(envelope) = Envelope::read(&mut scanner) else {
+            let mut envelope = Envelope::default();
+            if envelope.read(&mut scanner).is_err() {
                 let rest = line.get(from + start..).unwrap_or_default();
                 let length = if start == 0 && from == 0 {
                     length
@@ -110,7 +111,7 @@ impl Decoder {
                     rest.len()
                 };
                 return self.not_json(rest, length, sink);
-            };
+            }
             let raw = line
                 .get(from + start..from + scanner.position())
                 .unwrap_or_default();

@@ -34,45 +34,44 @@ pub(super) struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Reads the object at the scanner.
-    pub(super) fn read(scanner: &mut Scanner<'a>) -> Scan<Self> {
-        let mut envelope = Self::default();
+    /// Reads the object at the scanner. Into an envelope that is there already: they are large.
+    pub(super) fn read(&mut self, scanner: &mut Scanner<'a>) -> Scan<()> {
         scanner.object(|scanner, key| {
             let slot = match &**key {
-                "type" => &mut envelope.record_type,
-                "subtype" => &mut envelope.subtype,
-                "session_id" => &mut envelope.session_id,
-                "text" => &mut envelope.text,
-                "timestamp_ms" => &mut envelope.timestamp_ms,
-                "model_call_id" => &mut envelope.model_call_id,
-                "call_id" => &mut envelope.call_id,
+                "type" => &mut self.record_type,
+                "subtype" => &mut self.subtype,
+                "session_id" => &mut self.session_id,
+                "text" => &mut self.text,
+                "timestamp_ms" => &mut self.timestamp_ms,
+                "model_call_id" => &mut self.model_call_id,
+                "call_id" => &mut self.call_id,
                 "message" => {
-                    envelope.message = Message::read(scanner)?;
+                    self.message = Message::read(scanner)?;
                     return Ok(());
                 }
                 "tool_call" => {
-                    envelope.tool_call = Tool::default();
+                    self.tool_call = Tool::default();
                     if scanner.peek() == Some(b'{') {
-                        envelope.tool_call = Tool::read(scanner)?;
+                        self.tool_call = Tool::read(scanner)?;
                     } else {
                         scanner.value()?;
                     }
                     return Ok(());
                 }
-                "query_type" => &mut envelope.query_type,
-                "query" => &mut envelope.query,
-                "response" => &mut envelope.response,
-                "attempt" => &mut envelope.attempt,
-                "is_error" => &mut envelope.is_error,
-                "status" => &mut envelope.status,
-                "result" => &mut envelope.result,
-                "usage" => &mut envelope.usage,
-                "request_id" => &mut envelope.request_id,
-                "duration_ms" => &mut envelope.duration_ms,
-                "cwd" => &mut envelope.cwd,
-                "model" => &mut envelope.model,
-                "apiKeySource" => &mut envelope.api_key_source,
-                "permissionMode" => &mut envelope.permission_mode,
+                "query_type" => &mut self.query_type,
+                "query" => &mut self.query,
+                "response" => &mut self.response,
+                "attempt" => &mut self.attempt,
+                "is_error" => &mut self.is_error,
+                "status" => &mut self.status,
+                "result" => &mut self.result,
+                "usage" => &mut self.usage,
+                "request_id" => &mut self.request_id,
+                "duration_ms" => &mut self.duration_ms,
+                "cwd" => &mut self.cwd,
+                "model" => &mut self.model,
+                "apiKeySource" => &mut self.api_key_source,
+                "permissionMode" => &mut self.permission_mode,
                 _ => {
                     scanner.value()?;
                     return Ok(());
@@ -82,7 +81,7 @@ impl<'a> Envelope<'a> {
             *slot = (!value.is_null()).then_some(value);
             Ok(())
         })?;
-        Ok(envelope)
+        Ok(())
     }
 }
 

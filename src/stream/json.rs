@@ -1,7 +1,7 @@
 //! A scanner over JSON text that finds members and skips values in one pass, without building anything.
 //!
 //! It is as strict as `JSON.parse` about structure and as lenient as it can be about the rest: raw control
-//! characters, unknown escapes, `NaN` and numbers of any size pass. It never recurses, so nesting has no
+//! characters, unknown escapes, `NaN` and `Infinity` pass, and numbers of any size. It never recurses, so nesting has no
 //! limit, and it never compares what it finds with Unicode: a lone surrogate escape is just six bytes.
 
 use std::borrow::Cow;
@@ -157,26 +157,16 @@ impl<'a> Scanner<'a> {
     }
 
     fn scalar(&mut self) -> Scan<()> {
+        const WORDS: [&[u8]; 6] = [b"true", b"false", b"null", b"NaN", b"Infinity", b"-Infinity"];
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let length = rest
-            .iter()
-            .take_while(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
-            .count();
-        let word = rest.get(..length).unwrap_or_default();
-        let number = match word {
-            [b'-', digit, ..] | [digit, ..] => digit.is_ascii_digit(),
-            [] => false,
+        let word = || {
+            WORDS
+                .iter()
+                .find(|word| rest.starts_with(word))
+                .map(|word| word.len())
         };
-        if number
-            || matches!(
-                word,
-                b"true" | b"false" | b"null" | b"NaN" | b"Infinity" | b"-Infinity"
-            )
-        {
-            self.at += length;
-            return Ok(());
-        }
-        Err(Broken)
+        self.at += number(rest).or_else(word).ok_or(Broken)?;
+        Ok(())
     }
 
     fn container(&mut self) -> Scan<()> {
@@ -287,6 +277,29 @@ impl Nesting {
         }
         self.depth == 0
     }
+}
+
+/// How long the number is that `bytes` begin with. Strict, for a comma that is lost must show.
+fn number(bytes: &[u8]) -> Option<usize> {
+    let digits = |from: usize| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        let count = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        (count > 0).then_some(from + count)
+    };
+    let mut at = usize::from(bytes.first() == Some(&b'-'));
+    at = if bytes.get(at) == Some(&b'0') {
+        at + 1
+    } else {
+        digits(at)?
+    };
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(at + 1)?;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = digits(at + 1 + sign)?;
+    }
+    Some(at)
 }
 
 /// White space of JSON, and the form feeds and vertical tabs that logs put around it.

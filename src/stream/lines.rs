@@ -142,3 +142,46 @@ fn classify(line: &[u8], limit: usize) -> Line<'_> {
     }
     Line::Whole(line.strip_prefix(BOM).unwrap_or(line))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{HEAD, KEEP, Lines};
+
+    const MIB: usize = 1 << 20;
+
+    fn push(lines: &mut Lines, bytes: &[u8]) {
+        for chunk in bytes.chunks(65_536) {
+            lines.push(chunk, |_| {});
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_whole_in_its_chunk_is_not_copied() {
+        let mut lines = Lines::new(MIB);
+        let chunk = b"one\ntwo\n";
+        lines.push(chunk, |_| {});
+        assert_eq!(lines.buffer.capacity(), 0);
+        lines.push(b"three", |_| {});
+        assert_eq!(lines.buffer.len(), 5);
+    }
+
+    #[test]
+    fn the_memory_of_a_long_line_is_given_back() {
+        let mut lines = Lines::new(32 * MIB);
+        push(&mut lines, &vec![b'x'; 20 * MIB]);
+        assert!(lines.buffer.capacity() >= 20 * MIB);
+        push(&mut lines, b"\nshort");
+        assert!(lines.buffer.capacity() <= KEEP);
+    }
+
+    #[test]
+    fn memory_stays_under_the_limit_whatever_comes() {
+        let mut lines = Lines::new(MIB);
+        for _ in 0..64 {
+            push(&mut lines, &vec![b'x'; 65_536]);
+            assert!(lines.buffer.capacity() <= MIB + 1);
+        }
+        assert!(lines.buffer.capacity() <= KEEP);
+        assert_eq!(lines.buffer.len(), HEAD);
+    }
+}

@@ -63,6 +63,7 @@ pub(super) struct Str<'a> {
 
 impl<'a> Str<'a> {
     /// Decoded, a lone surrogate as U+FFFD.
+    #[inline]
     pub(super) fn text(&self) -> Cow<'a, str> {
         if self.escaped {
             self.piece().into_text()

@@ -66,6 +66,15 @@ fn brackets_that_do_not_match_are_no_record() {
         "[1 2]",
         "[undefined]",
         "[,]",
+        "[1-2]",
+        "[1null]",
+        "[01]",
+        "[1.]",
+        "[.5]",
+        "[+1]",
+        "[1e]",
+        "[nul]",
+        "[truefalse]",
         "{\"a\":,}",
     ] {
         let open = "[".repeat(100);
