@@ -121,7 +121,8 @@ function abortSignal(name, value) {
   return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
 }
 function environment(name, value) {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(name, "an object of strings", value);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    fail(name, "an object of strings", value);
   const flat = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === void 0) continue;
@@ -301,7 +302,14 @@ var KINDS = [
 ];
 var ABSENT = 4294967295;
 var WIDE = 2147483648;
-var OUTCOMES = ["success", "failure", "rejected", "permissionDenied", "error", "unknown"];
+var OUTCOMES = [
+  "success",
+  "failure",
+  "rejected",
+  "permissionDenied",
+  "error",
+  "unknown"
+];
 var REASONS = ["blank", "not-json", "too-long", "new-type"];
 var BatchReader = class {
   #batch;

@@ -78,9 +78,11 @@ static ROUTES: RwLock<Vec<Route>> = RwLock::new(Vec::new());
 /// # Errors
 /// Where the filter is neither a level nor a list of targets; nothing is changed then.
 pub fn route(key: u32, filter: &str, sink: Sink) -> Result<(), String> {
-    let targets: Targets = filter
-        .parse()
-        .map_err(|error| format!("{filter:?} is no level and no list of targets: {error}"))?;
+    let targets = parse(filter).ok_or_else(|| {
+        format!(
+            "{filter:?} is neither a level (off, error, warn, info, debug, trace) nor a list of them and modules"
+        )
+    })?;
     install();
     let mut routes = ROUTES.write();
     routes.retain(|route| route.key != key);

@@ -80,7 +80,6 @@ export class Scratch {
 
   /** The step with which a process of a scenario makes itself known. */
   pidStep(name: string): object {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of the scenario
     return { touch: path.join(this.folder, `${name}.pid`), content: "${pid}" };
   }
 

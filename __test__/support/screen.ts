@@ -3,7 +3,6 @@
 import { graphemes, graphemeWidth } from "../../cli/render/text.ts";
 
 // The order of the alternatives matters: a sequence before its first character alone.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal obeys them
 const TOKEN = /\u001b\[(\??)([0-9;]*)([A-Za-z])|[\n\r\t]|\P{Cc}+|[\s\S]/gu;
 
 export class Screen {

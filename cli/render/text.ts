@@ -6,7 +6,6 @@ import { stripVTControlCharacters } from "node:util";
 const CONTROL = /[^\P{Cc}\t\n]/gu;
 // Orders to a terminal that end with ST or BEL and carry a payload (OSC, DCS, SOS, PM, APC), in both spellings.
 const STRING_SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)/g;
 // They can make a command read as another one.
 const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
