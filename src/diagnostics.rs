@@ -16,7 +16,7 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::Registry;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, Scope};
 
 /// The variable that sets the level at load, as a level or as a list like `warn,fusion_cursor_native::turn=debug`.
 pub const LEVEL_VARIABLE: &str = "FUSION_CURSOR_LOG";
@@ -100,13 +100,17 @@ pub fn unroute(key: u32) {
 
 /// A word of its own is a level or one of our modules; anything else is a slip, and would select nothing.
 fn parse(filter: &str) -> Option<Targets> {
-    let words = filter
+    let mut words = filter
         .split(',')
         .map(str::trim)
         .filter(|word| !word.is_empty() && !word.contains('='));
     let known =
         |word: &str| word.parse::<LevelFilter>().is_ok() || word.starts_with(env!("CARGO_CRATE_NAME"));
-    words.map(known).all(|known| known).then(|| filter.parse().ok())?
+    if words.all(known) {
+        filter.parse().ok()
+    } else {
+        None
+    }
 }
 
 fn install() {
@@ -171,11 +175,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Routes {
             return;
         }
         let mut fields = Map::new();
-        for span in context
-            .event_scope(event)
-            .into_iter()
-            .flat_map(|scope| scope.from_root())
-        {
+        for span in context.event_scope(event).into_iter().flat_map(Scope::from_root) {
             if let Some(known) = span.extensions().get::<SpanFields>() {
                 fields.extend(known.0.clone());
             }
@@ -247,7 +247,7 @@ impl Visit for Fields {
 
     fn record_str(&mut self, field: &Field, value: &str) {
         if field.name() == "message" {
-            self.message = value.to_owned();
+            value.clone_into(&mut self.message);
         } else {
             self.put(field, value.into());
         }

@@ -100,7 +100,8 @@ fn runnable(binary: &Path) -> Result<PathBuf, LocateError> {
     Ok(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs::{create_dir, set_permissions, write};
     use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,5 +1,6 @@
 //! From a request to a process: what must hold before one is started, and what a refusal means.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use super::{Cause, TurnRequest};
 pub(super) fn launch(request: &TurnRequest) -> Result<Launch, Cause> {
     let target = request.binary.as_deref().unwrap_or("cursor-agent");
     check_workspace(&request.cwd, target)?;
-    let path = value(&request.environment, "PATH").map(|path| path.as_os_str());
+    let path = value(&request.environment, "PATH").map(OsString::as_os_str);
     let Program {
         path: program,
         leading,
