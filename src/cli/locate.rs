@@ -119,7 +119,7 @@ mod tests {
 
     fn two_folders() -> (TempDir, PathBuf, PathBuf, OsString) {
         let top = tempfile::tempdir().unwrap();
-        let (first, second) = (top.path().join("erster Ordner"), top.path().join("b"));
+        let (first, second) = (top.path().join("größer & a"), top.path().join("b"));
         create_dir(&first).unwrap();
         create_dir(&second).unwrap();
         let path = join_paths([&first, &second]).unwrap();
