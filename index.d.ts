@@ -51,6 +51,12 @@ export interface CursorPromptInput {
   exitGraceMs?: number;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 2000. */
   killGraceMs?: number;
+  /**
+   * The longest line of the stream that is read, in bytes: from 1 to 67 108 864 (64 MiB). A longer one is
+   * skipped to its end, counted in `dropped` and reported as an `unknown` event, and the turn goes on.
+   * Default: 33 554 432 (32 MiB).
+   */
+  maxLineBytes?: number;
   /** New text of the answer. */
   onText?(text: string): void | Promise<void>;
   /** New text of the model's thinking. */
@@ -117,7 +123,14 @@ export interface CursorPromptResult {
  */
 export function launchCursorPrompt(input: CursorPromptInput): Promise<CursorPromptResult>;
 
-/** One event of the stream. Switch on `type`; a later version may add types. */
+/**
+ * One event of the stream. Switch on `type`; a later version may add types.
+ *
+ * `args`, `result`, `payload` and `usage` are JSON as the CLI wrote it: they are parsed when they are first
+ * read, by `JSON.parse`, so huge numbers, duplicate keys, lone surrogates and any depth mean what they mean
+ * there. Raw control characters in their strings are kept. One that `JSON.parse` does not take all the same,
+ * for a `NaN` or an escape that JSON does not know, reads as its text: a string.
+ */
 export type CursorStreamEvent =
   | SystemInitEvent
   | UserEvent
@@ -249,6 +262,57 @@ export interface UnknownEvent {
   readonly recordSubtype?: string;
   /** At most 4096 bytes of the line. */
   readonly raw: string;
+}
+
+/**
+ * *Sync.* Read one line of the stream by itself. It always gives an event, whatever the line holds: one that
+ * is empty, no JSON or of a new kind is `unknown`, with the reason.
+ *
+ * Nothing is known of the lines before it. So text is given as it stands, also where it is empty or repeats
+ * what came before; a lone surrogate in it is U+FFFD; and a completed tool call has only the `args` of its
+ * own record. {@link CursorStreamParser} reads whole streams.
+ *
+ * A line end or a byte order mark around the line does not matter. Where several objects stand on the line,
+ * or a record behind a banner, the event is that of the first record of a known type, and else that of the
+ * first thing on the line. A line over 64 MiB is `too-long`. In a string, a lone surrogate is read as the
+ * escape that JSON has for it; bytes that are no UTF-8 are read as U+FFFD.
+ *
+ * @throws {TypeError} only where `line` is neither a string nor a `Uint8Array`.
+ */
+export function parseCursorStreamLine(line: string | Uint8Array): CursorStreamEvent;
+
+/** How {@link CursorStreamParser} reads. */
+export interface CursorStreamParserOptions {
+  /** As in {@link CursorPromptInput}. Default: 33 554 432 (32 MiB). */
+  maxLineBytes?: number;
+  /**
+   * The CLI runs with `--stream-partial-output`: records that are no deltas only repeat deltas, however they
+   * spell them. Deltas are recognised without it too. Default: false.
+   */
+  partialOutput?: boolean;
+}
+
+/**
+ * *Sync.* Turns the bytes that the CLI writes to its standard output into events, for those who run the
+ * process themselves. The events are those of `onEvent`, however the bytes are cut into chunks.
+ */
+export class CursorStreamParser {
+  /** @throws {TypeError} for a wrong option. */
+  constructor(options?: CursorStreamParserOptions);
+  /**
+   * The events of every line that ends in `chunk`, in order. The bytes are not kept: they may be changed
+   * once this returns. Memory is bounded by the longest line.
+   *
+   * @throws {TypeError} only where `chunk` is no `Uint8Array`.
+   */
+  push(chunk: Uint8Array): CursorStreamEvent[];
+  /**
+   * The stream is over: the events of a last line without a line end. A `push` after it begins a new stream,
+   * which knows nothing of the one before; `dropped` goes on counting.
+   */
+  finish(): CursorStreamEvent[];
+  /** Lines that were too long or no JSON, and their bytes, so far. */
+  readonly dropped: { lines: number; bytes: number };
 }
 
 /** Every failure of a turn. */

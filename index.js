@@ -32,8 +32,10 @@ var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: tru
 var index_exports = {};
 __export(index_exports, {
   CursorError: () => CursorError,
+  CursorStreamParser: () => CursorStreamParser,
   launchCursorPrompt: () => launchCursorPrompt,
   nativeInfo: () => nativeInfo,
+  parseCursorStreamLine: () => parseCursorStreamLine,
   setLogger: () => setLogger
 });
 module.exports = __toCommonJS(index_exports);
@@ -79,6 +81,7 @@ function nativeInfo() {
 }
 
 // lib/validate.ts
+var import_types = require("node:util/types");
 function describe(value) {
   if (value === null) return "null";
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
@@ -116,6 +119,13 @@ function limit(name, value) {
 }
 function wait(name, value) {
   return typeof value === "number" && value >= 0 ? value : fail(name, "a number of milliseconds from 0", value);
+}
+function lineLimit(name, value) {
+  const most = import_native.default.mostLineBytes();
+  return Number.isInteger(value) && value >= 1 && value <= most ? value : fail(name, `a whole number of bytes from 1 to ${most}`, value);
+}
+function bytes(name, value, expected = "a Uint8Array") {
+  return (0, import_types.isUint8Array)(value) ? value : fail(name, expected, value);
 }
 function abortSignal(name, value) {
   return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
@@ -412,6 +422,58 @@ var BatchReader = class {
   }
 };
 
+// lib/parser.ts
+var SLICE = 16 * 1024 * 1024;
+function parseCursorStreamLine(line) {
+  const batch = typeof line === "string" ? import_native.default.parseLineText(spelled(line)) : import_native.default.parseLineBytes(own(bytes("line", line, "a string or a Uint8Array")));
+  return new BatchReader(batch).next();
+}
+var CursorStreamParser = class {
+  #options;
+  /** What the streams before this one could not use. */
+  #before = { lines: 0, bytes: 0 };
+  #reader;
+  constructor(options) {
+    const given = optional(options, (value) => object("the options", value)) ?? {};
+    this.#options = [
+      optional(given.maxLineBytes, (value) => lineLimit("maxLineBytes", value)),
+      optional(given.partialOutput, (value) => flag("partialOutput", value)) ?? false
+    ];
+    this.#reader = new import_native.default.StreamReader(...this.#options);
+  }
+  push(chunk) {
+    const bytes2 = bytes("chunk", chunk);
+    const events = [];
+    for (let at = 0; at < bytes2.length; at += SLICE) {
+      read(this.#reader.push(own(bytes2.subarray(at, at + SLICE))), events);
+    }
+    return events;
+  }
+  finish() {
+    const events = [];
+    read(this.#reader.finish(), events);
+    this.#before = this.dropped;
+    this.#reader = new import_native.default.StreamReader(...this.#options);
+    return events;
+  }
+  get dropped() {
+    const { lines, bytes: bytes2 } = this.#reader.dropped();
+    return { lines: this.#before.lines + lines, bytes: this.#before.bytes + bytes2 };
+  }
+};
+function read(batch, events) {
+  if (batch === null) return;
+  const reader = new BatchReader(batch);
+  for (let event = reader.next(); event !== void 0; event = reader.next()) events.push(event);
+}
+function own(bytes2) {
+  return bytes2.buffer instanceof SharedArrayBuffer ? new Uint8Array(bytes2) : bytes2;
+}
+function spelled(line) {
+  if (line.isWellFormed()) return line;
+  return line.replace(new RegExp("\\p{Surrogate}", "gu"), (half) => `\\u${half.charCodeAt(0).toString(16)}`);
+}
+
 // lib/dispatch.ts
 function wantsEvents(callbacks) {
   const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
@@ -576,7 +638,8 @@ function checked(input) {
       inactivityTimeoutMs: limit2("inactivityTimeoutMs"),
       toolTimeoutMs: limit2("toolTimeoutMs"),
       exitGraceMs: wait2("exitGraceMs"),
-      killGraceMs: wait2("killGraceMs")
+      killGraceMs: wait2("killGraceMs"),
+      maxLineBytes: optional(given.maxLineBytes, (value) => lineLimit("maxLineBytes", value))
     })
   };
   const signal = optional(given.signal, (value) => abortSignal("signal", value));
@@ -588,7 +651,9 @@ function defined(entries) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   CursorError,
+  CursorStreamParser,
   launchCursorPrompt,
   nativeInfo,
+  parseCursorStreamLine,
   setLogger
 });

@@ -1,4 +1,11 @@
 // The ES module face of index.js: the same objects, so that `instanceof CursorError` holds for both.
 import native from "./index.js";
 
-export const { CursorError, launchCursorPrompt, nativeInfo, setLogger } = native;
+export const {
+  CursorError,
+  CursorStreamParser,
+  launchCursorPrompt,
+  nativeInfo,
+  parseCursorStreamLine,
+  setLogger,
+} = native;

@@ -23,6 +23,18 @@ export declare class EventBatch {
   payload(number: number): string
 }
 
+/** One stream. */
+export declare class StreamReader {
+  /** `lib/` has checked the limit; absent, it is the default. */
+  constructor(maxLineBytes: number | undefined | null, partialOutput: boolean)
+  /** The events of the lines that end in these bytes; nothing where there are none. */
+  push(chunk: Uint8Array): EventBatch | null
+  /** The events of the last line. */
+  finish(): EventBatch | null
+  /** What could not be used so far. */
+  dropped(): DroppedLines
+}
+
 /** A running turn. */
 export declare class TurnHandle {
   /** End the turn. `settled` resolves when its processes are gone. */
@@ -38,20 +50,38 @@ export declare class TurnHandle {
 /** How batches are packed, so that a test can compare what `lib/` believes. */
 export declare function batchKinds(): Array<string>
 
+/** Whether it was compiled without optimizations, which measurements must not be made on. */
+export declare function coreIsDebug(): boolean
+
 /** The target triple that was compiled for. */
 export declare function coreTarget(): string
 
 /** The version that was compiled in. */
 export declare function coreVersion(): string
 
+/** Bytes that came and could not be used. */
+export interface DroppedLines {
+  lines: number
+  bytes: number
+}
+
 /** Kill every process of an environment, now and without waiting. Says how many there were. */
 export declare function endScope(scope: number): number
+
+/** The longest line that may be asked for, in bytes. */
+export declare function mostLineBytes(): number
 
 /**
  * A number for this environment, under which its processes are known. They are killed when the environment is
  * torn down, as at the end of a worker; `process.exit` does not tear it down, so `endScope` is for that.
  */
 export declare function openScope(): number
+
+/** The event of one line: the batch holds exactly one. */
+export declare function parseLineBytes(line: Uint8Array): EventBatch
+
+/** The same for a string without lone surrogates. */
+export declare function parseLineText(line: string): EventBatch
 
 /** Send this environment's records that pass the filter to a function, as JSON text, or to standard error. */
 export declare function setLog(scope: number, filter: string, sink?: ((arg: string) => unknown) | undefined | null): void
@@ -78,6 +108,7 @@ export interface TurnOptions {
   toolTimeoutMs?: number
   exitGraceMs?: number
   killGraceMs?: number
+  maxLineBytes?: number
   /** False: nobody looks at events, so none are sent. */
   wantsEvents: boolean
 }

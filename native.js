@@ -836,11 +836,16 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.EventBatch = nativeBinding.EventBatch
+module.exports.StreamReader = nativeBinding.StreamReader
 module.exports.TurnHandle = nativeBinding.TurnHandle
 module.exports.batchKinds = nativeBinding.batchKinds
+module.exports.coreIsDebug = nativeBinding.coreIsDebug
 module.exports.coreTarget = nativeBinding.coreTarget
 module.exports.coreVersion = nativeBinding.coreVersion
 module.exports.endScope = nativeBinding.endScope
+module.exports.mostLineBytes = nativeBinding.mostLineBytes
 module.exports.openScope = nativeBinding.openScope
+module.exports.parseLineBytes = nativeBinding.parseLineBytes
+module.exports.parseLineText = nativeBinding.parseLineText
 module.exports.setLog = nativeBinding.setLog
 module.exports.startTurn = nativeBinding.startTurn

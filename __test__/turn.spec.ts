@@ -312,6 +312,22 @@ describe("limits", () => {
   });
 });
 
+test("a line over maxLineBytes is skipped, counted and reported, and the turn goes on", async () => {
+  const seen: unknown[] = [];
+  const { text: answer, dropped } = await new Stage([
+    init,
+    text("${fill:300}"),
+    text("short"),
+    result(""),
+  ]).launch({
+    maxLineBytes: 300,
+    onEvent: (event) => void seen.push(event.type === "unknown" ? event.reason : event.type),
+  });
+  expect(seen).toEqual(["system-init", "too-long", "assistant-text", "result"]);
+  expect(answer).toBe("short");
+  expect(dropped).toMatchObject({ lines: 1 });
+});
+
 test("a model, a resume id and the other options reach the command line", async () => {
   const stage = new Stage([{ echo: "echo.json" }, init, result("x")]);
   await stage.launch({ model: "cursor-cli/m", tools: "coding", resumeId: "s-0", approveMcps: true });
@@ -360,6 +376,11 @@ describe("wrong arguments", () => {
     ["a number in env", { ...good, env: { A: 1 } }, /^env\.A must be a string, not 1/],
     ["a name with =", { ...good, env: { "A=B": "1" } }, /^a name in env must be/],
     ["a flag that is none", { ...good, approveMcps: "yes" }, /^approveMcps must be true or false/],
+    [
+      "no line limit",
+      { ...good, maxLineBytes: 0 },
+      /^maxLineBytes must be a whole number of bytes from 1 to /,
+    ],
     ["an empty resume id", { ...good, resumeId: "" }, /^resumeId must be a string that is not blank/],
   ];
   test.each(cases)("%s is a TypeError before anything happens", (_name, input, message) => {

@@ -3,4 +3,5 @@
 export { CursorError } from "./errors.js";
 export { nativeInfo } from "./info.js";
 export { setLogger } from "./log.js";
+export { CursorStreamParser, parseCursorStreamLine } from "./parser.js";
 export { launchCursorPrompt } from "./turn.js";

@@ -138,6 +138,7 @@ function checked(input: CursorPromptInput): {
       toolTimeoutMs: limit("toolTimeoutMs"),
       exitGraceMs: wait("exitGraceMs"),
       killGraceMs: wait("killGraceMs"),
+      maxLineBytes: check.optional(given.maxLineBytes, (value) => check.lineLimit("maxLineBytes", value)),
     }),
   };
   const signal = check.optional(given.signal, (value) => check.abortSignal("signal", value));

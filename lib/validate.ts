@@ -1,5 +1,8 @@
 /** Checks of what a caller passes. Each throws a `TypeError` that names the option and what it takes. */
 
+import { isUint8Array } from "node:util/types";
+import { native } from "./scope.js";
+
 function describe(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
@@ -54,6 +57,18 @@ export function wait(name: string, value: unknown): number {
   return typeof value === "number" && value >= 0
     ? value
     : fail(name, "a number of milliseconds from 0", value);
+}
+
+/** The longest line in bytes. What is made of one has to fit into a string. */
+export function lineLimit(name: string, value: unknown): number {
+  const most = native.mostLineBytes();
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most
+    ? (value as number)
+    : fail(name, `a whole number of bytes from 1 to ${most}`, value);
+}
+
+export function bytes(name: string, value: unknown, expected = "a Uint8Array"): Uint8Array {
+  return isUint8Array(value) ? value : fail(name, expected, value);
 }
 
 export function abortSignal(name: string, value: unknown): AbortSignal {

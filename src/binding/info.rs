@@ -14,6 +14,12 @@ pub fn core_target() -> &'static str {
     env!("FUSION_CURSOR_TARGET")
 }
 
+/// Whether it was compiled without optimizations, which measurements must not be made on.
+#[napi(catch_unwind)]
+pub fn core_is_debug() -> bool {
+    cfg!(debug_assertions)
+}
+
 /// How batches are packed, so that a test can compare what `lib/` believes.
 #[napi(catch_unwind)]
 pub fn batch_kinds() -> Vec<&'static str> {

@@ -43,6 +43,7 @@ pub struct TurnOptions {
     pub tool_timeout_ms: Option<f64>,
     pub exit_grace_ms: Option<f64>,
     pub kill_grace_ms: Option<f64>,
+    pub max_line_bytes: Option<u32>,
     /// False: nobody looks at events, so none are sent.
     pub wants_events: bool,
 }
@@ -150,6 +151,8 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
         },
         environment: compose(host, pairs(options.added_env)),
         limits,
+        // The command line never asks for partial output.
+        stream: super::parser::options(options.max_line_bytes, false),
         owner: Owner(scope),
         wants_events: options.wants_events,
     }

@@ -156,7 +156,7 @@ impl Batch {
                 }
                 self.table.push(u32::from(result.is_error));
                 self.payload(result.usage.as_ref());
-                let duration = result.duration_ms.map(|ms| ms.to_string());
+                let duration = result.duration_ms.map(number);
                 self.text(duration.as_deref());
             }
             Event::Unknown {
@@ -229,6 +229,14 @@ fn append(text: &str, narrow: &mut Vec<u8>, wide: &mut Vec<u16>) -> (u32, u32) {
 fn index(position: usize) -> u32 {
     debug_assert!(position < WIDE as usize, "a batch is far smaller than 2 GiB");
     u32::try_from(position).unwrap_or(ABSENT)
+}
+
+/// A number as JavaScript's `Number` reads it.
+fn number(number: f64) -> String {
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.into();
+    }
+    number.to_string()
 }
 
 fn outcome_number(outcome: ToolOutcome) -> u32 {
@@ -310,6 +318,19 @@ mod tests {
             batch.narrow.is_empty(),
             "no payload is in the strings that always cross"
         );
+    }
+
+    #[test]
+    fn numbers_are_spelt_as_javascript_reads_them() {
+        for (given, spelt) in [
+            (12.0, "12"),
+            (0.5, "0.5"),
+            (-0.0, "-0"),
+            (f64::INFINITY, "Infinity"),
+            (f64::NEG_INFINITY, "-Infinity"),
+        ] {
+            assert_eq!(number(given), spelt);
+        }
     }
 
     #[test]

@@ -37,8 +37,17 @@ pub(super) struct Decoder {
 impl Decoder {
     /// `max_line_bytes` bounds what is remembered of text; `partial` as in the options.
     pub(super) fn new(max_line_bytes: usize, partial: bool) -> Self {
+        Self::with(TextGate::new(partial, max_line_bytes))
+    }
+
+    /// For one line on its own: every record of it makes an event.
+    pub(super) fn open() -> Self {
+        Self::with(TextGate::open())
+    }
+
+    fn with(text: TextGate) -> Self {
         Self {
-            text: TextGate::new(partial, max_line_bytes),
+            text,
             calls: Calls::default(),
             dropped: Dropped::default(),
             lossy_lines: 0,
@@ -124,9 +133,9 @@ impl Decoder {
         let subtype = text(record.subtype);
         match (&*record_type, subtype.as_deref()) {
             ("thinking", Some("delta")) => {
-                if let Some(text) = record.text.and_then(|text| text.string()) {
-                    self.text.thinking(text.piece(), sink);
-                }
+                let text = record.text.and_then(|text| text.string());
+                self.text
+                    .thinking(text.map(|text| text.piece()).unwrap_or_default(), sink);
             }
             ("thinking", Some("completed")) => self.plain(Event::ThinkingCompleted, sink),
             ("assistant", _) if record.message.is_some() => {
@@ -299,7 +308,15 @@ fn call_id<'a>(record: &Envelope<'a>) -> Option<Text<'a>> {
 }
 
 fn attempt(record: &Envelope<'_>) -> Option<u32> {
-    record.attempt.and_then(|attempt| attempt.raw.parse().ok())
+    let number = record.attempt?.number()?;
+    // However it is spelt: `2`, `2.0` and `2e0` are the same.
+    let whole = (0.0..f64::from(u32::MAX)).contains(&number) && number.fract() == 0.0;
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is whole and in range"
+    )]
+    whole.then_some(number as u32)
 }
 
 fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {

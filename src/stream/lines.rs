@@ -132,7 +132,7 @@ impl Lines {
     }
 }
 
-fn classify(line: &[u8], limit: usize) -> Line<'_> {
+pub(super) fn classify(line: &[u8], limit: usize) -> Line<'_> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.len() > limit {
         return Line::TooLong {

@@ -3,8 +3,8 @@
 //! `lines` cuts the chunks that a pipe delivers into lines. `decode` reads each line once, by way of
 //! `envelope` (the members of a record), `tools` (its `tool_call`) and `json` (a scanner that builds
 //! nothing), and hands typed events on. `text` decides which text is new, `calls` remembers what a tool was
-//! asked until it has ended, `value` and `unescape` decode. `event` is what the rest of the crate sees, and `batch` packs events for the
-//! crossing into JavaScript.
+//! asked until it has ended, `value` and `unescape` decode. `event` is what the rest of the crate sees, `batch`
+//! packs events for the crossing into JavaScript, and `single` reads a line on its own.
 //!
 //! A line that lies whole in a chunk is read where it is, and what an event says is borrowed from it.
 
@@ -18,6 +18,7 @@ pub mod event;
 mod fingerprint;
 mod json;
 mod lines;
+mod single;
 mod text;
 mod tools;
 mod unescape;
@@ -26,6 +27,12 @@ mod value;
 use decode::Decoder;
 use event::{Dropped, Event, OpenCall};
 use lines::Lines;
+
+pub use single::parse_line;
+
+/// The most that [`ParserOptions::max_line_bytes`] should be: what is made of a line of this length still fits
+/// into one JavaScript string, even where every byte of it has to be escaped.
+pub const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// How a stream is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

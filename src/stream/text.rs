@@ -62,6 +62,8 @@ pub(super) struct TextGate {
     last: Option<(Mark, Said)>,
     /// A high half that waits for its low one.
     half: Option<(Block, u16)>,
+    /// Everything passes as it stands: there is nothing before it to compare with.
+    open: bool,
 }
 
 impl TextGate {
@@ -78,6 +80,16 @@ impl TextGate {
             turn_has_deltas: false,
             last: None,
             half: None,
+            open: false,
+        }
+    }
+
+    /// For a record that is read on its own: its text passes whole, also where it is empty, and a half at its
+    /// end waits for nothing.
+    pub(super) fn open() -> Self {
+        Self {
+            open: true,
+            ..Self::new(false, 0)
         }
     }
 
@@ -117,12 +129,20 @@ impl TextGate {
     }
 
     pub(super) fn thinking(&mut self, piece: Piece<'_>, sink: &mut Sink<'_>) {
+        if self.open {
+            let text = piece.into_text();
+            return sink(Event::ThinkingDelta { text });
+        }
         if let Some(text) = self.join(Block::Thinking, piece, sink) {
             sink(Event::ThinkingDelta { text });
         }
     }
 
     pub(super) fn assistant(&mut self, piece: Piece<'_>, mark: Mark, sink: &mut Sink<'_>) {
+        if self.open {
+            let text = piece.into_text();
+            return sink(Event::AssistantText { text });
+        }
         if piece.is_empty() {
             return;
         }

@@ -12,9 +12,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tracing::Instrument;
 
 use crate::process::{self, Exit, Running, Tail, Tree};
+use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
 use crate::stream::event::Event;
-use crate::stream::{ParserOptions, StreamParser};
 
 use super::control::{Consumer, Controlled, Taken};
 use super::ledger::Ledger;
@@ -136,7 +136,7 @@ impl<C: Consumer> Flow<C> {
             stdin: tokio::spawn(write_prompt(running.stdin, request.prompt)),
             stderr: tokio::spawn(keep_tail(running.stderr, Arc::clone(&stderr_tail))),
             stderr_tail,
-            parser: StreamParser::new(ParserOptions::default()),
+            parser: StreamParser::new(request.stream),
             inbox: Inbox {
                 batch: Batch::default(),
                 wants_events: request.wants_events,

@@ -19,6 +19,7 @@ use tracing::Instrument;
 
 use crate::cli::args::TurnFlags;
 use crate::process::Owner;
+use crate::stream::ParserOptions;
 
 pub use control::{Consumer, ConsumerGone, Control, Controlled, Taken, control};
 pub use limits::Limits;
@@ -39,6 +40,8 @@ pub struct TurnRequest {
     pub environment: Vec<(OsString, OsString)>,
     /// How long what may take.
     pub limits: Limits,
+    /// How the stream is read.
+    pub stream: ParserOptions,
     /// Who answers for the process.
     pub owner: Owner,
     /// False: nobody looks at events, so none are sent.

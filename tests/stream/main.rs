@@ -11,6 +11,8 @@ mod recordings;
 #[cfg(test)]
 mod records;
 #[cfg(test)]
+mod single;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod text;

@@ -103,6 +103,20 @@ fn connection_and_retry() {
         r#"{"type":"retry","subtype":"resuming","attempt":-1}"#,
         "retry resuming None",
     );
+    for (spelt, attempt) in [
+        ("2.0", "Some(2)"),
+        ("1e1", "Some(10)"),
+        ("0", "Some(0)"),
+        ("1.5", "None"),
+        ("4294967295", "None"),
+        ("1e400", "None"),
+        ("NaN", "None"),
+    ] {
+        shows(
+            &format!(r#"{{"type":"retry","subtype":"resuming","attempt":{spelt}}}"#),
+            &format!("retry resuming {attempt}"),
+        );
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use fusion_cursor_native::cli::args::TurnFlags;
 use fusion_cursor_native::cli::environment::compose;
 use fusion_cursor_native::process::Owner;
+use fusion_cursor_native::stream::ParserOptions;
 use fusion_cursor_native::stream::batch::Batch;
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{
@@ -45,6 +46,7 @@ impl Stage {
             flags: TurnFlags::default(),
             environment: compose(host, vec![("FUSION_CURSOR_SCENARIO".into(), scenario)]),
             limits: limits(LimitOptions::default()),
+            stream: ParserOptions::default(),
             owner: Owner(0),
             wants_events: true,
         };
