@@ -95,7 +95,7 @@ impl Decoder {
     /// A line is one record; or several; or records behind something that was written without a line end.
     fn records(&mut self, line: &str, length: usize, sink: &mut Sink<'_>) {
         let mut scanner = Scanner::new(line);
-        let mut from = 0;
+        let (mut from, mut alone) = (0, true);
         match scanner.peek() {
             None => return sink(unknown(UnknownReason::Blank, line)),
             Some(b'{') => {}
@@ -105,7 +105,7 @@ impl Decoder {
                     let (before, records) = line.split_at(at);
                     self.not_json(before, before.len(), sink);
                     scanner = Scanner::new(records);
-                    from = at;
+                    (from, alone) = (at, false);
                 }
             },
         }
@@ -113,18 +113,17 @@ impl Decoder {
             let start = scanner.position();
             let mut envelope = Envelope::default();
             if envelope.read(&mut scanner).is_err() {
+                if alone {
+                    return self.not_json(line, length, sink);
+                }
                 let rest = line.get(from + start..).unwrap_or_default();
-                let length = if start == 0 && from == 0 {
-                    length
-                } else {
-                    rest.len()
-                };
-                return self.not_json(rest, length, sink);
+                return self.not_json(rest, rest.len(), sink);
             }
             let raw = line
                 .get(from + start..from + scanner.position())
                 .unwrap_or_default();
             self.record(&envelope, raw, sink);
+            alone = false;
         }
     }
 
