@@ -1,7 +1,10 @@
 //! What Cursor's CLI is: where its program lies, the flags it takes, the environment it gets, and what its
-//! failure texts mean. All but [`locate`] are pure functions.
+//! answers and failure texts mean. All but [`locate`] are pure functions.
 
 pub mod args;
 pub mod environment;
 pub mod failure;
 pub mod locate;
+mod mask;
+pub mod said;
+mod screen;
