@@ -2,9 +2,12 @@
 //! answers and failure texts mean. All but [`locate`] are pure functions.
 
 pub mod args;
+#[cfg(test)]
+mod decorated;
 pub mod environment;
 pub mod failure;
 pub mod locate;
 mod mask;
 pub mod said;
 mod screen;
+pub mod version;
