@@ -2,10 +2,12 @@
 //! answers and failure texts mean. All but [`locate`] are pure functions.
 
 pub mod args;
+pub mod auth;
 #[cfg(test)]
 mod decorated;
 pub mod environment;
 pub mod failure;
+mod json;
 pub mod locate;
 mod mask;
 pub mod said;
