@@ -10,6 +10,8 @@ pub mod failure;
 mod json;
 pub mod locate;
 mod mask;
+mod model_row;
+pub mod models;
 pub mod said;
 mod screen;
 pub mod version;
