@@ -12,6 +12,7 @@ pub mod locate;
 mod mask;
 mod model_row;
 pub mod models;
+mod runnable;
 pub mod said;
 mod screen;
 pub mod version;
