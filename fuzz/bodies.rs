@@ -7,16 +7,23 @@ use fusion_cursor_native::cli::models::{Source, parse_models};
 use fusion_cursor_native::cli::said::{DIAGNOSTIC_CHARS, diagnostic, plain};
 use fusion_cursor_native::cli::version::{agent_version, is_editor_version};
 
+#[path = "stream.rs"]
+mod stream;
+
+pub(crate) use stream::{events, lines};
+
 /// One of the targets.
 pub(crate) type Body = fn(&[u8]);
 
 /// All of them, by their names.
-pub(crate) const BODIES: [(&str, Body); 5] = [
+pub(crate) const BODIES: [(&str, Body); 7] = [
     ("said", said),
     ("version", version),
     ("auth", auth),
     ("models", models),
     ("failure", failure),
+    ("lines", lines),
+    ("events", events),
 ];
 
 /// Bytes as they come from a pipe.

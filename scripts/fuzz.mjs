@@ -12,6 +12,12 @@ import { hasTool, howToGet } from "./tools.mjs";
 // safe Rust, and the sanitizers would need a nightly standard library.
 const STABLE = { RUSTC_BOOTSTRAP: "1" };
 
+/**
+ * The words that a target's inputs are made of, where a fuzzer would take very long to find them.
+ * @type {Record<string, string>}
+ */
+const WORDS = { lines: "stream.txt", events: "stream.txt" };
+
 /** @param {string} seconds */
 async function fuzz(seconds) {
   if (!/^[1-9][0-9]{0,5}$/.test(seconds)) throw new Failure("Say for how many seconds: npm run fuzz -- 60");
@@ -27,12 +33,14 @@ async function fuzz(seconds) {
     const grown = join("fuzz", "grown", target);
     mkdirSync(join(root, grown), { recursive: true });
     const folders = [grown, join("fuzz", "corpus", target)];
+    const words = WORDS[target];
     const limits = [
       `-max_total_time=${seconds}`,
       "-timeout=10",
       "-rss_limit_mb=2048",
       "-max_len=4096",
       "-verbosity=0",
+      ...(words === undefined ? [] : [`-dict=${join("fuzz", "dict", words)}`]),
     ];
     const output = await run(
       "cargo",

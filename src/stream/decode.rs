@@ -82,7 +82,7 @@ impl Decoder {
                     self.lossy_lines += 1;
                     String::from_utf8_lossy(bytes)
                 };
-                self.records(&text, bytes.len(), sink);
+                self.records(&text, bytes, sink);
             }
         }
     }
@@ -93,17 +93,18 @@ impl Decoder {
     }
 
     /// A line is one record; or several; or records behind something that was written without a line end.
-    fn records(&mut self, line: &str, length: usize, sink: &mut Sink<'_>) {
+    /// `source` is the line as it came, before what is no UTF-8 in it became U+FFFD.
+    fn records(&mut self, line: &str, source: &[u8], sink: &mut Sink<'_>) {
         let mut scanner = Scanner::new(line);
         let (mut from, mut alone) = (0, true);
         match scanner.peek() {
             None => return sink(unknown(UnknownReason::Blank, line)),
             Some(b'{') => {}
             Some(_) => match glued_records(line) {
-                None => return self.not_json(line, length, sink),
+                None => return self.not_json(line, source.len(), sink),
                 Some(at) => {
                     let (before, records) = line.split_at(at);
-                    self.not_json(before, before.len(), sink);
+                    self.not_json(before, source_length(source, at), sink);
                     scanner = Scanner::new(records);
                     (from, alone) = (at, false);
                 }
@@ -114,10 +115,11 @@ impl Decoder {
             let mut envelope = Envelope::default();
             if envelope.read(&mut scanner).is_err() {
                 if alone {
-                    return self.not_json(line, length, sink);
+                    return self.not_json(line, source.len(), sink);
                 }
                 let rest = line.get(from + start..).unwrap_or_default();
-                return self.not_json(rest, rest.len(), sink);
+                let length = source.len() - source_length(source, from + start);
+                return self.not_json(rest, length, sink);
             }
             let raw = line
                 .get(from + start..from + scanner.position())
@@ -273,6 +275,20 @@ fn only_objects(text: &str) -> bool {
         }
     }
     true
+}
+
+/// How many bytes of the source the first `decoded` bytes of its text were.
+fn source_length(source: &[u8], decoded: usize) -> usize {
+    let (mut read, mut written) = (0, 0);
+    for chunk in source.utf8_chunks() {
+        let valid = chunk.valid().len();
+        if written + valid >= decoded {
+            return read + decoded - written;
+        }
+        read += valid + chunk.invalid().len();
+        written += valid + char::REPLACEMENT_CHARACTER.len_utf8();
+    }
+    source.len()
 }
 
 fn unknown(reason: UnknownReason, raw: &str) -> Event<'_> {

@@ -276,3 +276,19 @@ fn a_line_of_megabytes_is_one_event_and_the_parser_goes_on() {
     assert!(events[0].len() > payload.len());
     assert_eq!(parser.lines_seen(), 2);
 }
+
+#[test]
+fn dropped_bytes_are_those_that_came_not_those_they_became() {
+    let record = hi();
+    for (before, rest) in [
+        (&b""[..], &b"\xff\xff"[..]),
+        (b"\xe4\xb8 ", b""),
+        (b"\xff\xff", b""),
+        (b"", b"\xf0\x9f{"),
+    ] {
+        let stream = [before, record.as_bytes(), rest].concat();
+        let (events, parser) = events_with(ParserOptions::default(), &[&stream]);
+        assert!(events.contains(&HI.to_owned()));
+        assert_eq!(parser.dropped().bytes, (before.len() + rest.len()) as u64);
+    }
+}
