@@ -1,0 +1,214 @@
+// `npm run bench`: how fast streams are read, on the release addon. Needs no network and no account: a program
+// that is nothing but `cat` replays a generated session. What it prints is this machine's, so figures are
+// compared with the readline loop of the same run.
+//
+//   --size MB      the size of the session; 20 without it
+//   --rounds N     every figure is the median of so many; 5 without it
+//   --streams N    how many streams are read at once; 16 without it
+//   --json FILE    write the figures there too
+//   --as-built     measure the addon that is there, even one without optimizations
+
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import { measureLoad, median } from "./bench/load.mjs";
+import { REFERENCE } from "./bench/rows.mjs";
+import { writeTranscript } from "./bench/transcript.mjs";
+import { buildAddon } from "./build.mjs";
+import { capture, Failure, root, runMain } from "./common.mjs";
+import { setup } from "./setup.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    size: { type: "string", default: "20" },
+    rounds: { type: "string", default: "5" },
+    streams: { type: "string", default: "16" },
+    json: { type: "string" },
+    "as-built": { type: "boolean", default: false },
+  },
+});
+
+/** @param {"size" | "rounds" | "streams"} name */
+function positive(name) {
+  const value = Number(options[name]);
+  if (!(value > 0)) throw new Failure(`--${name} takes a number above 0, not ${options[name]}.`);
+  return value;
+}
+
+/** What an expression about the addon gives, in a Node of its own: this one must not hold a file that is built anew. */
+function ask(/** @type {string} */ expression) {
+  const printed = capture(process.execPath, "--print", expression);
+  if (printed === undefined) throw new Failure(`The addon does not load. To see why: node -e 'require(".")'`);
+  return printed;
+}
+
+const isDebug = () => ask('require("./native.js").coreIsDebug()') === "true";
+
+/** The addon that is measured. */
+async function addon() {
+  await setup({ build: !options["as-built"] });
+  if (!options["as-built"] && isDebug()) {
+    console.log("The addon that is there has no optimizations. Building one that has…");
+    await buildAddon();
+  }
+  return { file: ask('require(".").nativeInfo().file'), debug: isDebug() };
+}
+
+/**
+ * Run a script of the folder bench, and read what it prints.
+ * @param {string} script
+ * @param {string[]} args
+ */
+function measure(script, ...args) {
+  const file = join(root, "scripts", "bench", script);
+  const printed = capture(process.execPath, "--expose-gc", file, ...args);
+  if (printed === undefined)
+    throw new Failure(`${script} failed. To see why: node ${file} ${args.join(" ")}`);
+  return JSON.parse(printed);
+}
+
+/**
+ * The medians of every row, with its part of the readline loop's.
+ * @param {string} program
+ * @param {number} bytes
+ */
+function measureStreams(program, bytes) {
+  /** @type {Record<string, { wallMs: number, activeMs: number }[]>} */
+  const measured = measure("streams.mjs", program, options.rounds);
+  const rows = Object.entries(measured).map(([name, times]) => {
+    const wallMs = median(times.map((time) => time.wallMs));
+    return {
+      name,
+      wallMs,
+      activeMs: median(times.map((time) => time.activeMs)),
+      bytesPerSecond: (bytes / wallMs) * 1000,
+    };
+  });
+  const reference = rows.find(({ name }) => name === REFERENCE);
+  if (reference === undefined) throw new Failure("The readline loop was not measured.");
+  return rows.map((row) => ({
+    ...row,
+    throughputRatio: row.bytesPerSecond / reference.bytesPerSecond,
+    activeRatio: row.activeMs / reference.activeMs,
+  }));
+}
+
+/**
+ * Many streams at once: the medians of a few processes.
+ * @param {string} program
+ * @param {number} bytes
+ * @param {"four" | "event"} which
+ */
+function measureMany(program, bytes, which) {
+  const rounds = Math.min(3, positive("rounds"));
+  /** @type {Record<"wallMs" | "activeMs" | "p50Ms" | "p99Ms" | "rssBytes", number>[]} */
+  const all = Array.from({ length: rounds }, () => measure("many.mjs", program, options.streams, which));
+  /** @param {keyof (typeof all)[number]} name */
+  const middle = (name) => median(all.map((one) => one[name]));
+  const wallMs = middle("wallMs");
+  return {
+    wallMs,
+    activeMs: middle("activeMs"),
+    p50Ms: middle("p50Ms"),
+    p99Ms: middle("p99Ms"),
+    rssBytes: middle("rssBytes"),
+    bytesPerSecond: ((bytes * positive("streams")) / wallMs) * 1000,
+  };
+}
+
+/** @param {number} value */
+const megabytes = (value) => (value / 1e6).toFixed(1);
+
+/** Rows of text in columns: the first to the left, the others to the right. @param {string[][]} rows */
+function table(rows) {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    console.log(`  ${cells.join("   ")}`);
+  }
+}
+
+/** @param {ReturnType<typeof figures>} all */
+function print({ machine, transcript, streams, many, load, built }) {
+  console.log(`\nNode ${machine.node} on ${machine.cpu}, ${machine.cpus} processors`);
+  console.log(`The addon: ${relative(root, built.file)}, ${megabytes(load.addonBytes)} MB`);
+  if (built.debug) console.log("It has no optimizations, so these figures say nothing about speed.");
+  console.log(
+    `\nOne stream of ${megabytes(transcript.bytes)} MB in ${transcript.lines} lines, medians of ${options.rounds}; × is to the readline loop`,
+  );
+  table([
+    ["", "throughput", "×", "main thread", "×"],
+    ...streams.map((row) => [
+      row.name,
+      `${(row.bytesPerSecond / 1e6).toFixed(0)} MB/s`,
+      row.throughputRatio.toFixed(2),
+      `${row.activeMs.toFixed(0)} ms`,
+      row.activeRatio.toFixed(2),
+    ]),
+  ]);
+  console.log(`\n${options.streams} such streams at once`);
+  table([
+    ["", "throughput", "main thread", "loop delay p50", "p99", "memory over idle"],
+    ...many.map(({ name, ...row }) => [
+      name,
+      `${(row.bytesPerSecond / 1e6).toFixed(0)} MB/s`,
+      `${row.activeMs.toFixed(0)} ms`,
+      `${row.p50Ms.toFixed(1)} ms`,
+      `${row.p99Ms.toFixed(1)} ms`,
+      `${megabytes(row.rssBytes)} MB`,
+    ]),
+  ]);
+  console.log("\nLoading");
+  const empty =
+    load.emptyMs === undefined ? "left out: there is no C compiler `cc`" : `${load.emptyMs.toFixed(2)} ms`;
+  table([
+    ["the addon", `${load.addonMs.toFixed(2)} ms`],
+    ["an empty addon", empty],
+    ["the whole package", `${load.packageMs.toFixed(2)} ms`],
+  ]);
+}
+
+/**
+ * @param {string} folder
+ * @param {{ file: string, debug: boolean }} built
+ */
+function figures(folder, built) {
+  const [session, program] = [join(folder, "session.jsonl"), join(folder, "replay")];
+  const transcript = writeTranscript(session, positive("size") * 1e6);
+  writeFileSync(program, `#!/bin/sh\nexec cat '${session}'\n`);
+  chmodSync(program, 0o755);
+  const processors = cpus();
+  return {
+    machine: {
+      node: process.versions.node,
+      cpu: processors[0]?.model ?? process.arch,
+      cpus: processors.length,
+    },
+    built,
+    transcript,
+    streams: measureStreams(program, transcript.bytes),
+    many: [
+      { name: "four callbacks", ...measureMany(program, transcript.bytes, "four") },
+      { name: "onEvent, payloads unread", ...measureMany(program, transcript.bytes, "event") },
+    ],
+    load: measureLoad(folder, built.file, positive("rounds") * 2 + 1),
+  };
+}
+
+await runMain(async () => {
+  if (process.platform === "win32")
+    throw new Failure("The sessions are replayed by a shell script; Windows has none.");
+  for (const name of /** @type {const} */ (["size", "rounds", "streams"])) positive(name);
+  const built = await addon();
+  const folder = mkdtempSync(join(tmpdir(), "fusion-cursor-bench-"));
+  try {
+    const all = figures(folder, built);
+    print(all);
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(all, undefined, 2)}\n`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
