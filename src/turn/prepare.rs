@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::cli::args::turn_args;
-use crate::cli::environment::value;
+use crate::cli::candidates::Places;
 use crate::cli::locate::{LocateError, Program, locate};
 use crate::process::Launch;
 
@@ -14,11 +14,11 @@ use super::{Cause, TurnRequest};
 pub(super) fn launch(request: &TurnRequest) -> Result<Launch, Cause> {
     let target = request.binary.as_deref().unwrap_or("cursor-agent");
     check_workspace(&request.cwd, target)?;
-    let path = value(&request.environment, "PATH").map(|path| path.as_os_str());
+    let places = Places::of(&request.environment);
     let Program {
         path: program,
         leading,
-    } = locate(request.binary.as_deref(), path).map_err(|error| match error {
+    } = locate(request.binary.as_deref(), &places).map_err(|error| match error {
         LocateError::NotFound(reason) => Cause::NotFound {
             target: target.into(),
             reason,
