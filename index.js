@@ -121,7 +121,8 @@ function abortSignal(name, value) {
   return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
 }
 function environment(name, value) {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(name, "an object of strings", value);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    fail(name, "an object of strings", value);
   const flat = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === void 0) continue;
@@ -301,7 +302,14 @@ var KINDS = [
 ];
 var ABSENT = 4294967295;
 var WIDE = 2147483648;
-var OUTCOMES = ["success", "failure", "rejected", "permissionDenied", "error", "unknown"];
+var OUTCOMES = [
+  "success",
+  "failure",
+  "rejected",
+  "permissionDenied",
+  "error",
+  "unknown"
+];
 var REASONS = ["blank", "not-json", "too-long", "new-type"];
 var BatchReader = class {
   #batch;
@@ -409,24 +417,25 @@ function wantsEvents(callbacks) {
   const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
   return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback2) => callback2 !== void 0);
 }
-function dispatch(batch, callbacks) {
+function dispatch(batch, callbacks, over) {
   const reader = new BatchReader(batch);
-  for (let event = reader.next(); event !== void 0; event = reader.next()) {
-    const held = deliver(event, callbacks);
-    if (held !== void 0) return rest(held, reader, callbacks);
+  for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
+    const held = deliver(event, callbacks, over);
+    if (held !== void 0) return rest(held, reader, callbacks, over);
   }
   return void 0;
 }
-async function rest(held, reader, callbacks) {
+async function rest(held, reader, callbacks, over) {
   await held;
-  for (let event = reader.next(); event !== void 0; event = reader.next()) {
-    const next = deliver(event, callbacks);
+  for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
+    const next = deliver(event, callbacks, over);
     if (next !== void 0) await next;
   }
 }
-function deliver(event, callbacks) {
+function deliver(event, callbacks, over) {
   const seen = callbacks.onEvent?.(event);
-  if (isThenable(seen)) return seen.then(() => deliverTyped(event, callbacks));
+  if (isThenable(seen)) return seen.then(() => over() ? void 0 : deliverTyped(event, callbacks));
+  if (over()) return void 0;
   const typed = deliverTyped(event, callbacks);
   return isThenable(typed) ? typed : void 0;
 }
@@ -470,6 +479,7 @@ function launchCursorPrompt(input) {
 async function run(options, callbacks, signal) {
   const began = performance.now();
   const failed = {};
+  const over = () => signal?.aborted === true;
   const handle = import_native.default.startTurn(scope, options, (batch) => {
     const stop = (error) => {
       failed.error = error;
@@ -477,7 +487,7 @@ async function run(options, callbacks, signal) {
       handle.taken(false);
     };
     try {
-      const held = dispatch(batch, callbacks);
+      const held = dispatch(batch, callbacks, over);
       if (held === void 0) handle.taken(true);
       else held.then(() => handle.taken(true), stop);
     } catch (error) {

@@ -47,7 +47,7 @@ test("the type comes first, and an event is one line", () => {
 
 test("a terminal finds nothing in it to obey", () => {
   const line = jsonLine({ type: "assistant-text", text: "\u001b[2J\u009b2J\u007f" });
-  expect(line.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+  expect(line.slice(0, -1)).not.toMatch(/\p{Cc}/u);
   expect(JSON.parse(line).text).toBe("\u001b[2J\u009b2J\u007f");
 });
 
@@ -71,5 +71,9 @@ test("the result and the error of a turn have their own lines", () => {
     stderrTail: "no",
     partial: { ...turnResult(), sessionId: SESSION_ID },
   });
-  expect(JSON.parse(jsonErrorLine("odd"))).toEqual({ type: "turn-error", code: "CURSOR_INTERNAL", message: "odd" });
+  expect(JSON.parse(jsonErrorLine("odd"))).toEqual({
+    type: "turn-error",
+    code: "CURSOR_INTERNAL",
+    message: "odd",
+  });
 });

@@ -1,8 +1,7 @@
 import type { CursorStreamEvent } from "fusion-cursor-native";
 import { describe, expect, test } from "vitest";
 import { LiveRenderer } from "../cli/render/live.ts";
-import { encode, encodePlain, type Size } from "../cli/render/operations.ts";
-import { PlainRenderer } from "../cli/render/plain.ts";
+import { encode, type Size } from "../cli/render/operations.ts";
 import { ended, SESSION_ID, started, text, thinking, thought, turnResult } from "./support/events.ts";
 import { Screen } from "./support/screen.ts";
 
@@ -110,21 +109,24 @@ describe("on a terminal", () => {
     expect(screen.lines.slice(3)).toEqual(["eight", "", "✓ shell  x  0.0s"]);
   });
 
-  test.each(["0123456789", "01234567\u6f22", "漢字漢字漢"])("a row that is exactly full (%s) is not written over", (full) => {
-    const { screen, feed } = terminal({ columns: 10, rows: 10 });
-    feed(started("a", "x"));
-    feed(text(full));
-    feed(text("next"));
-    feed(text(" one\nlast"));
-    expect(screen.lines.slice(0, 3)).toEqual([full, "next one", "last"]);
-    const broken = terminal({ columns: 10, rows: 10 });
-    broken.feed(started("a", "x"));
-    broken.feed(text(full));
-    broken.feed(text("\nnext"));
-    expect(broken.screen.lines.slice(0, 2)).toEqual([full, "next"]);
-    broken.feed(ended("a", "x"));
-    expect(broken.screen.lines.slice(0, 4)).toEqual([full, "next", "", "✓ x  0.0s"]);
-  });
+  test.each(["0123456789", "01234567\u6f22", "漢字漢字漢"])(
+    "a row that is exactly full (%s) is not written over",
+    (full) => {
+      const { screen, feed } = terminal({ columns: 10, rows: 10 });
+      feed(started("a", "x"));
+      feed(text(full));
+      feed(text("next"));
+      feed(text(" one\nlast"));
+      expect(screen.lines.slice(0, 3)).toEqual([full, "next one", "last"]);
+      const broken = terminal({ columns: 10, rows: 10 });
+      broken.feed(started("a", "x"));
+      broken.feed(text(full));
+      broken.feed(text("\nnext"));
+      expect(broken.screen.lines.slice(0, 2)).toEqual([full, "next"]);
+      broken.feed(ended("a", "x"));
+      expect(broken.screen.lines.slice(0, 4)).toEqual([full, "next", "", "✓ x  0.0s"]);
+    },
+  );
 
   test("thinking is dim and apart from the text, and so is each block of it", () => {
     const { screen, feed, renderer } = terminal();
@@ -137,7 +139,17 @@ describe("on a terminal", () => {
     feed(started("a", "read", { path: "a" }));
     feed(ended("a", "read"));
     feed(text("Then."));
-    expect(screen.lines).toEqual(["Let me think.", "", "More.", "", "Answer.", "", "✓ read  a  0.0s", "", "Then."]);
+    expect(screen.lines).toEqual([
+      "Let me think.",
+      "",
+      "More.",
+      "",
+      "Answer.",
+      "",
+      "✓ read  a  0.0s",
+      "",
+      "Then.",
+    ]);
     expect(encode(renderer.event(thinking("hm"), 0))).toContain("\u001b[2mhm\u001b[22m");
   });
 
@@ -198,16 +210,30 @@ describe("on a terminal", () => {
     feed(text("More"), 0);
     feed(ended("b", "shell"), 0);
     feed(ended("a", "shell"), 0);
-    expect(screen.lines.filter((line) => line !== "")).toEqual(["Text", "More", "✓ shell  two  0.0s", "✓ shell  one  0.0s"]);
+    expect(screen.lines.filter((line) => line !== "")).toEqual([
+      "Text",
+      "More",
+      "✓ shell  two  0.0s",
+      "✓ shell  one  0.0s",
+    ]);
     expect(screen.clipped).toBe(0);
   });
 
   test("a long command is cut to the width, its duration and its reason are not", () => {
     const { screen, feed } = terminal({ columns: 40, rows: 10 });
     feed(started("a", "shell", { command: "echo 漢字 ".repeat(20) }), 0);
-    expect(screen.lines).toEqual([`${spinner(0)} shell  echo 漢字 echo 漢字 ech…  0.0s`]);
+    expect(screen.lines).toEqual([`${spinner(0)} shell  echo 漢字 echo 漢字 e…  0.0s`]);
     feed(ended("a", "shell", "failure", { exitCode: 127 }), 0);
     expect(screen.lines).toEqual(["✗ shell  echo 漢字 ech…  exit 127  0.0s"]);
+  });
+
+  test("a ^C that the terminal echoes into the block does no harm", () => {
+    const { screen, feed } = terminal({ columns: 20, rows: 10 });
+    feed(text("Text"));
+    feed(started("a", "shell", { command: "a command that is too long" }), 0);
+    screen.write("^C");
+    feed(ended("a", "shell"), 0);
+    expect(screen.lines).toEqual(["Text", "", "✓ shell  a c…  0.0s"]);
   });
 
   test("a smaller window in the middle of it loses nothing", () => {
@@ -238,7 +264,15 @@ describe("on a terminal", () => {
 
   test("calls without an id, and ends without a start, find their place", () => {
     const { screen, feed } = terminal();
-    feed({ type: "tool-call-started", kind: "mcp", name: "srv-echo", args: { providerIdentifier: "srv", toolName: "echo" } }, 0);
+    feed(
+      {
+        type: "tool-call-started",
+        kind: "mcp",
+        name: "srv-echo",
+        args: { providerIdentifier: "srv", toolName: "echo" },
+      },
+      0,
+    );
     feed({ type: "tool-call-completed", kind: "mcp", name: "mcp", outcome: "success", isError: false }, 500);
     feed({ ...ended("z", "shell"), args: { command: "ls" } }, 500);
     expect(screen.lines).toEqual(["✓ mcp  srv echo  0.5s", "✓ shell  ls"]);
@@ -262,40 +296,6 @@ describe("on a terminal", () => {
     feed({ type: "connection", state: "reconnecting", attempt: 1 });
     feed({ type: "retry", state: "starting", attempt: 2 });
     expect(screen.lines).toEqual(["reconnecting (attempt 1)", "retry starting (attempt 2)"]);
-  });
-});
-
-describe("in a pipe", () => {
-  test("there is text only, and a call is one line when it has ended", () => {
-    const renderer = new PlainRenderer("/w");
-    const operations = [
-      ...renderer.event(thinking("Hm."), 0),
-      ...renderer.event(thought, 0),
-      ...renderer.event(text("I look."), 0),
-      ...renderer.event(started("a", "read", { path: "/w/a" }), 0),
-      ...renderer.event(started("b", "shell", { command: "x" }), 0),
-      ...renderer.tick(),
-      ...renderer.event(ended("a", "read"), 100),
-      ...renderer.event(ended("b", "shell", "failure", { exitCode: 2 }), 100),
-      ...renderer.event(text("\u001b[1mDone.\u001b[0m"), 100),
-      ...renderer.finish(turnResult({ usage: undefined }), 100),
-    ];
-    expect(encodePlain(operations)).toBe(
-      [
-        "Hm.",
-        "",
-        "I look.",
-        "",
-        "✓ read  a  0.1s",
-        "✗ shell  x  exit 2  0.1s",
-        "",
-        "Done.",
-        "",
-        `session ${SESSION_ID} · 5 tools (1 failed, 1 rejected) · 12.3s`,
-        "",
-      ].join("\n"),
-    );
-    expect(renderer.animated).toBe(false);
   });
 });
 

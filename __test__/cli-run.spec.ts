@@ -73,7 +73,8 @@ const smallTurn: Launch = async ({ onEvent }) => {
 const endless: Launch = async ({ signal, onEvent }) => {
   await onEvent?.(started("a", "shell", { command: "sleep 99" }));
   return new Promise((_, reject) => {
-    const abort = () => reject(cursorError("CURSOR_ABORTED", "Cursor CLI aborted", { partial: turnResult() }));
+    const abort = () =>
+      reject(cursorError("CURSOR_ABORTED", "Cursor CLI aborted", { partial: turnResult() }));
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) {
       abort();
@@ -112,7 +113,11 @@ describe("a turn that works", () => {
   test("is one JSON object per line with --json", async () => {
     const { run, stdout } = world(smallTurn);
     expect(await run(true)).toBe(0);
-    const lines = stdout.text().trimEnd().split("\n").map((line) => JSON.parse(line));
+    const lines = stdout
+      .text()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     expect(lines.map((line) => line.type)).toEqual([
       "system-init",
       "assistant-text",
@@ -155,7 +160,9 @@ describe("a turn that fails", () => {
     const { run, stdout, stderr } = world(usageLimit);
     expect(await run()).toBe(1);
     expect(stdout.text()).toBe("I start\n");
-    expect(stderr.text()).toMatch(/^error: You've hit your usage limit \(CURSOR_USAGE_LIMIT\)\n {2}one\n {2}two\nhint: .*\n/);
+    expect(stderr.text()).toMatch(
+      /^error: You've hit your usage limit \(CURSOR_USAGE_LIMIT\)\n {2}one\n {2}two\nhint: .*\n/,
+    );
     expect(stderr.text()).toContain(`--resume ${SESSION_ID}\n`);
   });
 
@@ -163,7 +170,11 @@ describe("a turn that fails", () => {
     const { run, stdout } = world(usageLimit);
     expect(await run(true)).toBe(1);
     const last = JSON.parse(stdout.text().trimEnd().split("\n").at(-1) ?? "");
-    expect(last).toMatchObject({ type: "turn-error", code: "CURSOR_USAGE_LIMIT", partial: { sessionId: SESSION_ID } });
+    expect(last).toMatchObject({
+      type: "turn-error",
+      code: "CURSOR_USAGE_LIMIT",
+      partial: { sessionId: SESSION_ID },
+    });
   });
 
   test.each([
@@ -178,12 +189,18 @@ describe("a turn that fails", () => {
 
   test("does not say the same twice, nor everything", async () => {
     const same = world(() =>
-      Promise.reject(cursorError("CURSOR_EXITED", "Cursor CLI exited 1: some words", { stderrTail: "some words\n" })),
+      Promise.reject(
+        cursorError("CURSOR_EXITED", "Cursor CLI exited 1: some words", { stderrTail: "some words\n" }),
+      ),
     );
     await same.run();
     expect(same.stderr.text()).toBe("error: Cursor CLI exited 1: some words (CURSOR_EXITED)\n");
     const long = world(() =>
-      Promise.reject(cursorError("CURSOR_EXITED", "no", { stderrTail: Array.from({ length: 500 }, (_, n) => `line ${n}`).join("\n") })),
+      Promise.reject(
+        cursorError("CURSOR_EXITED", "no", {
+          stderrTail: Array.from({ length: 500 }, (_, n) => `line ${n}`).join("\n"),
+        }),
+      ),
     );
     await long.run();
     expect(long.stderr.text().split("\n").slice(1, 3)).toEqual(["  … 488 lines before", "  line 488"]);
@@ -213,11 +230,14 @@ describe("a turn that is ended from outside", () => {
   });
 
   test("a second Ctrl-C exits at once, and the cursor is back all the same", async () => {
-    const stuck = world(async ({ onEvent }) => {
-      await onEvent?.(started("a", "shell"));
-      return new Promise<never>(() => {});
-    }, { tty: true });
-    stuck.run();
+    const stuck = world(
+      async ({ onEvent }) => {
+        await onEvent?.(started("a", "shell"));
+        return new Promise<never>(() => {});
+      },
+      { tty: true },
+    );
+    void stuck.run();
     await new Promise((resolve) => setTimeout(resolve, 20));
     stuck.interrupt();
     expect(stuck.exits).toEqual([]);

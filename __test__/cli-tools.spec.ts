@@ -1,7 +1,7 @@
 import type { ToolOutcome } from "fusion-cursor-native";
 import { describe, expect, test } from "vitest";
-import { toolRowSpans } from "../cli/render/tool-row.ts";
 import { displayWidth } from "../cli/render/text.ts";
+import { toolRowSpans } from "../cli/render/tool-row.ts";
 import { describeOutcome, summarizeTool } from "../cli/tools.ts";
 
 const roots = ["/home/me/project", "/private/home/me/project"];

@@ -17,7 +17,10 @@ export async function runDemo(json: boolean, host: Host): Promise<number> {
     // With --json, standard output holds JSON only.
     (json ? host.stderr : host.stdout).print([{ text: BANNER, style: "dim" }]);
     const prompt = "The tide table never prints Sunday. Fix it.";
-    return await runTurn({ input: { cwd, prompt, binary, tools: "coding", env: scenarioEnv("demo") }, json }, host);
+    return await runTurn(
+      { input: { cwd, prompt, binary, tools: "coding", env: scenarioEnv("demo") }, json },
+      host,
+    );
   } finally {
     remove();
   }

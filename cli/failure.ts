@@ -3,17 +3,20 @@
 import type { Span } from "./render/operations.ts";
 import { printable, singleLine, truncate } from "./render/text.ts";
 
-const INSTALL_UNIX = "install it with `curl https://cursor.com/install -fsS | bash`, or name it with --binary";
+const INSTALL_UNIX =
+  "install it with `curl https://cursor.com/install -fsS | bash`, or name it with --binary";
 const INSTALL_WINDOWS =
   "install it with `irm 'https://cursor.com/install?win32=true' | iex`, or name it with --binary";
 
 const HINTS: Record<string, string> = {
   CURSOR_CWD_MISSING: "--cwd must name an existing folder",
   CURSOR_NOT_RUNNABLE: "the file is there but cannot be run: look at its permissions, or install it again",
-  CURSOR_IDE_MISSING: "`cursor` is the editor's launcher here: install Cursor's CLI, or name it with --binary",
+  CURSOR_IDE_MISSING:
+    "`cursor` is the editor's launcher here: install Cursor's CLI, or name it with --binary",
   CURSOR_AUTH_REQUIRED: "log in with `cursor-agent login`, or set CURSOR_API_KEY",
   CURSOR_KEYCHAIN_LOCKED: "unlock it with `security unlock-keychain` and try again",
-  CURSOR_USAGE_LIMIT: "the account's usage is spent: wait for its reset or set a spend limit at cursor.com/dashboard",
+  CURSOR_USAGE_LIMIT:
+    "the account's usage is spent: wait for its reset or set a spend limit at cursor.com/dashboard",
   CURSOR_PLAN_RESTRICTED: "the plan or a policy does not allow this: try `--model auto`",
   CURSOR_CAPACITY: "Cursor's servers are busy: try again in a minute",
   CURSOR_NETWORK: "look at the connection and at HTTPS_PROXY, then try again",

@@ -45,9 +45,20 @@ export class Output {
     return () => this.stream.off("resize", listener);
   }
 
+  write(text: string): void {
+    if (text !== "" && !this.gone) {
+      this.stream.write(text);
+    }
+  }
+
+  /** Does the reader lag behind? */
+  get full(): boolean {
+    return !this.gone && this.stream.writableNeedDrain;
+  }
+
   /** Resolves when there is room for more; absent where there is room now. */
-  write(text: string): Promise<void> | undefined {
-    if (text === "" || this.gone || this.stream.write(text)) {
+  room(): Promise<void> | undefined {
+    if (!this.full) {
       return undefined;
     }
     return new Promise((resolve) => {
@@ -59,12 +70,12 @@ export class Output {
     });
   }
 
-  draw(operations: readonly Operation[]): Promise<void> | undefined {
-    return this.write(this.styled ? encode(operations) : encodePlain(operations));
+  draw(operations: readonly Operation[]): void {
+    this.write(this.styled ? encode(operations) : encodePlain(operations));
   }
 
-  print(spans: readonly Span[]): Promise<void> | undefined {
-    return this.draw(spans.map(({ text, style }) => ({ do: "print", text, style })));
+  print(spans: readonly Span[]): void {
+    this.draw(spans.map(({ text, style }) => ({ do: "print", text, style })));
   }
 
   /** Resolves when everything was handed to the system. */

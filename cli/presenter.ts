@@ -19,7 +19,11 @@ export interface Presenter {
 /** A clock that only runs forward, in milliseconds. */
 export type Clock = () => number;
 
-export function createPresenter(output: Output, options: { json: boolean; cwd: string }, now: Clock): Presenter {
+export function createPresenter(
+  output: Output,
+  options: { json: boolean; cwd: string },
+  now: Clock,
+): Presenter {
   return options.json ? new JsonPresenter(output) : new ScreenPresenter(output, options.cwd, now);
 }
 
@@ -31,7 +35,8 @@ class JsonPresenter implements Presenter {
   }
 
   event(event: CursorStreamEvent): Promise<void> | undefined {
-    return this.output.write(jsonLine(event));
+    this.output.write(jsonLine(event));
+    return this.output.room();
   }
 
   succeed(result: CursorPromptResult): void {
@@ -65,9 +70,9 @@ class ScreenPresenter implements Presenter {
   }
 
   event(event: CursorStreamEvent): Promise<void> | undefined {
-    const room = this.output.draw(this.renderer.event(event, this.now()));
+    this.output.draw(this.renderer.event(event, this.now()));
     this.animate();
-    return room;
+    return this.output.room();
   }
 
   succeed(result: CursorPromptResult): void {
@@ -101,8 +106,15 @@ class ScreenPresenter implements Presenter {
       clearInterval(this.timer);
       this.timer = undefined;
     } else if (this.timer === undefined) {
-      this.timer = setInterval(() => this.output.draw(this.renderer.tick(this.now())), FRAME_MS);
+      this.timer = setInterval(() => this.tick(), FRAME_MS);
       this.timer.unref();
+    }
+  }
+
+  private tick(): void {
+    // A frame that nobody saw is not worth keeping.
+    if (!this.output.full) {
+      this.output.draw(this.renderer.tick(this.now()));
     }
   }
 }

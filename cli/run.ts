@@ -76,6 +76,8 @@ function launch(
 
 function reportFailure(error: unknown, interruptCode: number | undefined, host: Host): number {
   if (interruptCode !== undefined && errorCode(error) === "CURSOR_ABORTED") {
+    // Over the ^C that the terminal has echoed.
+    host.stderr.draw([{ do: "move", rows: 0, column: 0 }, { do: "erase-row" }]);
     host.stderr.print(describeAbort(error));
     return interruptCode;
   }

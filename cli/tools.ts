@@ -96,7 +96,9 @@ function relative(target: string | undefined, roots: Roots): string | undefined 
 
 function within(pattern: string | undefined, args: Args, key: string, roots: Roots): string | undefined {
   const folder = relative(string(args, key), roots);
-  return pattern === undefined || folder === undefined || folder === "." ? pattern : `${pattern} in ${folder}`;
+  return pattern === undefined || folder === undefined || folder === "."
+    ? pattern
+    : `${pattern} in ${folder}`;
 }
 
 function withRange(target: string | undefined, { offset, limit }: Args): string | undefined {
@@ -149,7 +151,8 @@ function payloadOf(result: unknown): Args {
     return {};
   }
   const keys = ["failure", "rejected", "permissionDenied", "error", "success"];
-  const key = keys.find((name) => name in result) ?? Object.keys(result).find((name) => isObject(result[name]));
+  const key =
+    keys.find((name) => name in result) ?? Object.keys(result).find((name) => isObject(result[name]));
   const payload = key === undefined ? undefined : result[key];
   return isObject(payload) ? payload : typeof payload === "string" ? { reason: payload } : {};
 }

@@ -22,7 +22,14 @@ export const KINDS = [
 
 const ABSENT = 0xffff_ffff;
 const WIDE = 0x8000_0000;
-const OUTCOMES: readonly ToolOutcome[] = ["success", "failure", "rejected", "permissionDenied", "error", "unknown"];
+const OUTCOMES: readonly ToolOutcome[] = [
+  "success",
+  "failure",
+  "rejected",
+  "permissionDenied",
+  "error",
+  "unknown",
+];
 const REASONS: readonly UnknownEvent["reason"][] = ["blank", "not-json", "too-long", "new-type"];
 
 /** One batch, event by event, in order. */

@@ -17,30 +17,45 @@ export function wantsEvents(callbacks: Callbacks): boolean {
 }
 
 /**
- * Hand every event of a batch to the callbacks. Returns a promise only where a callback returned one; throws,
- * or rejects, with the error of the callback that failed, and calls none after it.
+ * Hand every event of a batch to the callbacks, as long as the turn is not `over`. Returns a promise only where
+ * a callback returned one; throws, or rejects, with the error of the callback that failed, and calls none
+ * after it.
  */
-export function dispatch(batch: EventBatch, callbacks: Callbacks): Promise<void> | undefined {
+export function dispatch(
+  batch: EventBatch,
+  callbacks: Callbacks,
+  over: () => boolean,
+): Promise<void> | undefined {
   const reader = new BatchReader(batch);
-  for (let event = reader.next(); event !== undefined; event = reader.next()) {
-    const held = deliver(event, callbacks);
-    if (held !== undefined) return rest(held, reader, callbacks);
+  for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
+    const held = deliver(event, callbacks, over);
+    if (held !== undefined) return rest(held, reader, callbacks, over);
   }
   return undefined;
 }
 
 /** The same from the first callback on that returned a promise. */
-async function rest(held: Promise<void>, reader: BatchReader, callbacks: Callbacks): Promise<void> {
+async function rest(
+  held: Promise<void>,
+  reader: BatchReader,
+  callbacks: Callbacks,
+  over: () => boolean,
+): Promise<void> {
   await held;
-  for (let event = reader.next(); event !== undefined; event = reader.next()) {
-    const next = deliver(event, callbacks);
+  for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
+    const next = deliver(event, callbacks, over);
     if (next !== undefined) await next;
   }
 }
 
-function deliver(event: CursorStreamEvent, callbacks: Callbacks): Promise<void> | undefined {
+function deliver(
+  event: CursorStreamEvent,
+  callbacks: Callbacks,
+  over: () => boolean,
+): Promise<void> | undefined {
   const seen = callbacks.onEvent?.(event);
-  if (isThenable(seen)) return seen.then(() => deliverTyped(event, callbacks));
+  if (isThenable(seen)) return seen.then(() => (over() ? undefined : deliverTyped(event, callbacks)));
+  if (over()) return undefined;
   const typed = deliverTyped(event, callbacks);
   return isThenable(typed) ? typed : undefined;
 }
@@ -75,5 +90,7 @@ function info(event: Extract<CursorStreamEvent, { kind: string }>): ToolCallInfo
 }
 
 function isThenable(value: unknown): value is Promise<void> {
-  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+  return (
+    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+  );
 }

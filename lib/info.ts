@@ -3,7 +3,10 @@ import { native } from "./scope.js";
 /** The file that Node loaded, found by its export: the loader does not tell it. */
 function loadedFile(): string {
   for (const [file, module] of Object.entries(require.cache)) {
-    if (file.endsWith(".node") && (module?.exports as typeof native | undefined)?.openScope === native.openScope) {
+    if (
+      file.endsWith(".node") &&
+      (module?.exports as typeof native | undefined)?.openScope === native.openScope
+    ) {
       return file;
     }
   }

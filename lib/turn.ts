@@ -18,6 +18,7 @@ async function run(
 ): Promise<CursorPromptResult> {
   const began = performance.now();
   const failed: { error?: unknown; with?: true } = {};
+  const over = (): boolean => signal?.aborted === true;
   const handle: TurnHandle = native.startTurn(scope, options, (batch: EventBatch) => {
     const stop = (error: unknown): void => {
       failed.error = error;
@@ -25,7 +26,7 @@ async function run(
       handle.taken(false);
     };
     try {
-      const held = dispatch(batch, callbacks);
+      const held = dispatch(batch, callbacks, over);
       if (held === undefined) handle.taken(true);
       else held.then(() => handle.taken(true), stop);
     } catch (error) {
@@ -104,11 +105,14 @@ function checked(input: CursorPromptInput): {
   signal: AbortSignal | undefined;
 } {
   const given = check.object("the input of launchCursorPrompt", input);
-  const text = (name: string): string | undefined => check.optional(given[name], (value) => check.word(name, value));
-  const flag = (name: string): boolean => check.optional(given[name], (value) => check.flag(name, value)) ?? false;
+  const text = (name: string): string | undefined =>
+    check.optional(given[name], (value) => check.word(name, value));
+  const flag = (name: string): boolean =>
+    check.optional(given[name], (value) => check.flag(name, value)) ?? false;
   const limit = (name: string): number | undefined =>
     check.optional(given[name], (value) => check.limit(name, value));
-  const wait = (name: string): number | undefined => check.optional(given[name], (value) => check.wait(name, value));
+  const wait = (name: string): number | undefined =>
+    check.optional(given[name], (value) => check.wait(name, value));
   const callbacks: Record<string, unknown> = {};
   for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
     const callback = check.optional(given[name], (value) => check.callback(name, value));
@@ -141,6 +145,8 @@ function checked(input: CursorPromptInput): {
 }
 
 /** The entries that are there. */
-function defined<T extends Record<string, unknown>>(entries: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function defined<T extends Record<string, unknown>>(
+  entries: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as never;
 }

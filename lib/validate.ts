@@ -51,7 +51,9 @@ export function limit(name: string, value: unknown): number {
 
 /** Milliseconds for a wait, which may be none. */
 export function wait(name: string, value: unknown): number {
-  return typeof value === "number" && value >= 0 ? value : fail(name, "a number of milliseconds from 0", value);
+  return typeof value === "number" && value >= 0
+    ? value
+    : fail(name, "a number of milliseconds from 0", value);
 }
 
 export function abortSignal(name: string, value: unknown): AbortSignal {
@@ -60,7 +62,8 @@ export function abortSignal(name: string, value: unknown): AbortSignal {
 
 /** A record of strings, flattened to names and values one after the other. */
 export function environment(name: string, value: unknown): string[] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(name, "an object of strings", value);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    fail(name, "an object of strings", value);
   const flat: string[] = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === undefined) continue;

@@ -1,7 +1,7 @@
 // Makes the JavaScript that is published: index.js from lib/, dist/fusion-cursor.mjs from cli/.
 
-import { chmod } from "node:fs/promises";
 import { existsSync } from "node:fs";
+import { chmod } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 

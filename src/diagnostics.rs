@@ -16,7 +16,7 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::Registry;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
-use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::registry::{LookupSpan, Scope};
 
 /// The variable that sets the level at load, as a level or as a list like `warn,fusion_cursor_native::turn=debug`.
 pub const LEVEL_VARIABLE: &str = "FUSION_CURSOR_LOG";
@@ -78,9 +78,11 @@ static ROUTES: RwLock<Vec<Route>> = RwLock::new(Vec::new());
 /// # Errors
 /// Where the filter is neither a level nor a list of targets; nothing is changed then.
 pub fn route(key: u32, filter: &str, sink: Sink) -> Result<(), String> {
-    let targets: Targets = filter
-        .parse()
-        .map_err(|error| format!("{filter:?} is no level and no list of targets: {error}"))?;
+    let targets = parse(filter).ok_or_else(|| {
+        format!(
+            "{filter:?} is neither a level (off, error, warn, info, debug, trace) nor a list of them and modules"
+        )
+    })?;
     install();
     let mut routes = ROUTES.write();
     routes.retain(|route| route.key != key);
@@ -94,6 +96,21 @@ pub fn route(key: u32, filter: &str, sink: Sink) -> Result<(), String> {
 pub fn unroute(key: u32) {
     ROUTES.write().retain(|route| route.key != key);
     tracing::callsite::rebuild_interest_cache();
+}
+
+/// A word of its own is a level or one of our modules; anything else is a slip, and would select nothing.
+fn parse(filter: &str) -> Option<Targets> {
+    let mut words = filter
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty() && !word.contains('='));
+    let known =
+        |word: &str| word.parse::<LevelFilter>().is_ok() || word.starts_with(env!("CARGO_CRATE_NAME"));
+    if words.all(known) {
+        filter.parse().ok()
+    } else {
+        None
+    }
 }
 
 fn install() {
@@ -158,11 +175,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Routes {
             return;
         }
         let mut fields = Map::new();
-        for span in context
-            .event_scope(event)
-            .into_iter()
-            .flat_map(|scope| scope.from_root())
-        {
+        for span in context.event_scope(event).into_iter().flat_map(Scope::from_root) {
             if let Some(known) = span.extensions().get::<SpanFields>() {
                 fields.extend(known.0.clone());
             }
@@ -234,7 +247,7 @@ impl Visit for Fields {
 
     fn record_str(&mut self, field: &Field, value: &str) {
         if field.name() == "message" {
-            self.message = value.to_owned();
+            value.clone_into(&mut self.message);
         } else {
             self.put(field, value.into());
         }
@@ -308,7 +321,9 @@ mod tests {
         unroute(1);
         tracing::error!("nobody listens");
         assert_eq!(seen_by_all.lock().len(), 2);
-        let (sink, _) = collector();
-        assert!(route(1, "loud", sink).is_err());
+        for slip in ["loud", "warn,loud", "fusion_cursor_native=loud", "a=b=c"] {
+            let (sink, _) = collector();
+            assert!(route(1, slip, sink).is_err(), "{slip}");
+        }
     }
 }

@@ -16,10 +16,12 @@
 #[cfg(feature = "addon")]
 #[allow(
     missing_docs,
-    unreachable_pub,
-    reason = "exports are pub for the macro, and an inner surface: index.d.ts is the documentation"
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    reason = "JavaScript is the only caller, and what it may rely on is said in index.d.ts"
 )]
-mod binding;
+pub mod binding;
 
 pub mod cli;
 pub mod diagnostics;

@@ -21,19 +21,18 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let runtime = match RUNTIME.get() {
-        Some(runtime) => runtime,
-        None => {
-            let made = Builder::new_multi_thread()
-                // Turns wait far more than they work; the pool for blocking calls looks at /proc.
-                .worker_threads(2)
-                .max_blocking_threads(8)
-                .thread_name("cursor-run")
-                .enable_all()
-                .build()?;
-            // Where two callers race, the loser's runtime is dropped, unused.
-            RUNTIME.get_or_init(|| made)
-        }
+    let runtime = if let Some(runtime) = RUNTIME.get() {
+        runtime
+    } else {
+        let made = Builder::new_multi_thread()
+            // Turns wait far more than they work; the pool for blocking calls looks at /proc.
+            .worker_threads(2)
+            .max_blocking_threads(8)
+            .thread_name("cursor-run")
+            .enable_all()
+            .build()?;
+        // Where two callers race, the loser's runtime is dropped, unused.
+        RUNTIME.get_or_init(|| made)
     };
     Ok(runtime.spawn(future))
 }

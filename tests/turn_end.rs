@@ -1,5 +1,6 @@
 //! How turns end, and that nothing of them is left.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 mod turn;
 

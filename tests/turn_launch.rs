@@ -1,5 +1,6 @@
 //! What the process of a turn gets: its command line, folder, environment, descriptors and prompt.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 mod turn;
 

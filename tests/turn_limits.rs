@@ -1,5 +1,6 @@
 //! Silence that is over a limit, and silence that is not.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 mod turn;
 

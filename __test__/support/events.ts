@@ -16,7 +16,11 @@ export const text = (value: string): AssistantTextEvent => ({ type: "assistant-t
 export const thinking = (value: string): ThinkingDeltaEvent => ({ type: "thinking-delta", text: value });
 export const thought: ThinkingCompletedEvent = { type: "thinking-completed" };
 
-export function started(callId: string, kind: string, args: Record<string, unknown> = {}): ToolCallStartedEvent {
+export function started(
+  callId: string,
+  kind: string,
+  args: Record<string, unknown> = {},
+): ToolCallStartedEvent {
   return { type: "tool-call-started", callId, kind, name: kind, args };
 }
 
@@ -27,7 +31,15 @@ export function ended(
   payload: Record<string, unknown> = {},
 ): ToolCallCompletedEvent {
   const isError = outcome !== "success";
-  return { type: "tool-call-completed", callId, kind, name: kind, outcome, isError, result: { [outcome]: payload } };
+  return {
+    type: "tool-call-completed",
+    callId,
+    kind,
+    name: kind,
+    outcome,
+    isError,
+    result: { [outcome]: payload },
+  };
 }
 
 export function turnResult(changes: Partial<CursorPromptResult> = {}): CursorPromptResult {

@@ -3,7 +3,7 @@
 import { graphemes, graphemeWidth } from "../../cli/render/text.ts";
 
 // The order of the alternatives matters: a sequence before its first character alone.
-const TOKEN = /\u001b\[(\??)([0-9;]*)([A-Za-z])|[\n\r\t]|[^\u0000-\u001f\u007f-\u009f]+|[\s\S]/gu;
+const TOKEN = /\u001b\[(\??)([0-9;]*)([A-Za-z])|[\n\r\t]|\P{Cc}+|[\s\S]/gu;
 
 export class Screen {
   cursorVisible = true;
@@ -23,7 +23,11 @@ export class Screen {
 
   /** Everything ever shown, what has scrolled away included, without spaces at the ends of rows. */
   get lines(): string[] {
-    const lines = this.grid.map((cells) => Array.from(cells, (cell) => cell ?? " ").join("").trimEnd());
+    const lines = this.grid.map((cells) =>
+      Array.from(cells, (cell) => cell ?? " ")
+        .join("")
+        .trimEnd(),
+    );
     while (lines.length > 1 && lines.at(-1) === "") {
       lines.pop();
     }
@@ -44,7 +48,7 @@ export class Screen {
         this.column = 0;
       } else if (token === "\t") {
         this.column = Math.min((Math.floor(this.column / 8) + 1) * 8, this.columns - 1);
-      } else if (/^[\u0000-\u001f\u007f-\u009f]/.test(token)) {
+      } else if (/^\p{Cc}/u.test(token)) {
         throw new Error(`a control character reached the terminal: ${JSON.stringify(token)}`);
       } else {
         for (const grapheme of graphemes(token)) {

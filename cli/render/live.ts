@@ -113,7 +113,8 @@ export class LiveRenderer implements Renderer<CursorStreamEvent, CursorPromptRes
   /** One row per open call, at most `most`; one row of the screen stays with the transcript. */
   private rows(now: number, most: number): Span[][] {
     const frame = FRAMES[Math.floor(now / FRAME_MS) % FRAMES.length] ?? "";
-    const columns = this.size.columns - 1;
+    // Room for the ^C that a terminal echoes: a row that wraps could not be erased as one.
+    const columns = this.size.columns - 3;
     if (this.waiting) {
       const duration = formatDuration(now - this.startedAt);
       const kind = "waiting for the agent";

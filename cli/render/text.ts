@@ -3,9 +3,10 @@
 import { stripVTControlCharacters } from "node:util";
 
 // C0 without tab and newline, DEL, and C1: what is left once whole escape sequences are gone.
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const CONTROL = /[^\P{Cc}\t\n]/gu;
 // Orders to a terminal that end with ST or BEL and carry a payload (OSC, DCS, SOS, PM, APC), in both spellings.
-const STRING_SEQUENCE = /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)/g;
+const STRING_SEQUENCE =
+  /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)/g;
 // They can make a command read as another one.
 const BIDI_CONTROL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 

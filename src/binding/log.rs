@@ -17,6 +17,7 @@ const QUEUE: usize = 1024;
 
 /// Send this environment's records that pass the filter to a function, as JSON text, or to standard error.
 #[napi(catch_unwind)]
+#[allow(clippy::needless_pass_by_value, reason = "N-API gives its arguments away")]
 pub fn set_log(
     scope: u32,
     filter: String,

@@ -4,14 +4,14 @@
 //! is marked `catch_unwind`, and everything asynchronous runs in tasks whose panics are caught, so a panic is
 //! a JavaScript error and never the end of the host.
 
-mod batch;
-mod codes;
-mod info;
-mod log;
+pub mod batch;
+pub mod codes;
+pub mod info;
+pub mod log;
 #[cfg(feature = "panic-hooks")]
-mod panics;
-mod scope;
-mod turn;
+pub mod panics;
+pub mod scope;
+pub mod turn;
 
 use napi::bindgen_prelude::create_custom_tokio_runtime;
 use napi_derive::module_init;

@@ -10,7 +10,7 @@ use crate::process::{Owner, kill_owned_by};
 /// A number for this environment, under which its processes are known. They are killed when the environment is
 /// torn down, as at the end of a worker; `process.exit` does not tear it down, so `endScope` is for that.
 #[napi(catch_unwind)]
-pub fn open_scope(env: &Env) -> Result<u32> {
+pub fn open_scope(env: Env) -> Result<u32> {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let scope = NEXT.fetch_add(1, Ordering::Relaxed);
     env.add_env_cleanup_hook(scope, |scope| {

@@ -24,6 +24,7 @@ use super::codes::code;
 
 /// What `lib/` has checked and passes on.
 #[napi(object, object_to_js = false)]
+#[allow(clippy::struct_excessive_bools, reason = "it mirrors an options object")]
 pub struct TurnOptions {
     pub cwd: String,
     pub prompt: String,
@@ -93,11 +94,13 @@ impl Consumer for JavaScript {
     }
 }
 
+type Task = JoinHandle<std::result::Result<Report, Box<Failure>>>;
+
 /// A running turn.
 #[napi]
 pub struct TurnHandle {
     control: Control,
-    outcome: Mutex<Option<JoinHandle<std::result::Result<Report, Box<Failure>>>>>,
+    task: Mutex<Option<Task>>,
 }
 
 /// Start a turn. `onBatch` gets one batch at a time; the next comes after `taken`.
@@ -146,7 +149,7 @@ pub fn start_turn(
     })?;
     Ok(TurnHandle {
         control,
-        outcome: Mutex::new(Some(task)),
+        task: Mutex::new(Some(task)),
     })
 }
 
@@ -173,7 +176,7 @@ impl TurnHandle {
     /// What the turn came to, once its processes are gone. Can be asked once.
     #[napi(catch_unwind)]
     pub async fn settled(&self) -> Result<TurnOutcome> {
-        let task = self.outcome.lock().take();
+        let task = self.task.lock().take();
         let Some(task) = task else {
             return Err(Error::from_reason(
                 "the outcome of this turn was asked for before",

@@ -23,9 +23,9 @@ const API_KEY: &str = "CURSOR_API_KEY";
 /// a name counts.
 #[must_use]
 pub fn compose(host: Vec<(String, String)>, added: Vec<(String, String)>) -> Vec<(OsString, OsString)> {
-    let inherited = host.into_iter().filter(|(name, value)| {
-        !NOT_INHERITED.contains(&name.as_str()) && !(name == API_KEY && value.is_empty())
-    });
+    let harmful =
+        |name: &str, value: &str| NOT_INHERITED.contains(&name) || (name == API_KEY && value.is_empty());
+    let inherited = host.into_iter().filter(|(name, value)| !harmful(name, value));
     let mut all: Vec<(OsString, OsString)> = Vec::new();
     for (name, value) in inherited.chain(added) {
         let (name, value) = (OsString::from(name), OsString::from(value));

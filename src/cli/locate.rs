@@ -78,7 +78,8 @@ pub fn locate(binary: Option<&str>, places: &Places) -> Result<Program, LocateEr
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::env::join_paths;
     use std::ffi::OsStr;

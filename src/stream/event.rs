@@ -6,7 +6,8 @@ use std::borrow::Cow;
 ///
 /// It is one JSON value as the CLI wrote it, lone surrogate escapes, `1e400`, duplicate keys and any
 /// depth included, so that JavaScript's `JSON.parse` of it gives what it would have given on the line.
-/// Raw control characters inside its strings, which `JSON.parse` refuses, are escaped.
+/// Raw control characters inside its strings, which `JSON.parse` refuses, are escaped. What else it refuses
+/// (`NaN`, an escape that JSON does not know) is still in there: a reader must be ready for that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raw<'a>(pub Cow<'a, str>);
 
@@ -103,10 +104,24 @@ pub struct ToolCall<'a> {
     pub call_id: Option<Text<'a>>,
     /// The name to show: the MCP server's or the function's own tool name, else the same as `kind`.
     pub name: Text<'a>,
-    /// The envelope's key without `ToolCall`: `shell`, `read`, `mcp`, `function`, …; empty if there is none.
+    /// The envelope's key without `ToolCall`: `shell`, `read`, `mcp`, `function`, …; `unknown` if there is none.
     pub kind: Text<'a>,
     /// The arguments; on a completed call those remembered from its start where it has none itself.
     pub args: Option<Raw<'a>>,
+}
+
+/// A call that has started and not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenCall<'a> {
+    /// As in [`ToolCall::call_id`].
+    pub call_id: Option<&'a str>,
+    /// As in [`ToolCall::name`].
+    pub name: &'a str,
+    /// As in [`ToolCall::kind`].
+    pub kind: &'a str,
+    /// The time that a shell call gives its command, in milliseconds. A command that takes longer is not
+    /// killed by the CLI but moved to the background.
+    pub timeout_ms: Option<u64>,
 }
 
 /// How a call ended.
@@ -114,9 +129,9 @@ pub struct ToolCall<'a> {
 pub struct ToolEnd<'a> {
     /// The whole `result` value: a one-key object, sometimes with siblings, sometimes a string.
     pub result: Option<Raw<'a>>,
-    /// What its key says.
+    /// What its first known key says; a `success` with `isError: true` in it is an [`ToolOutcome::Error`].
     pub outcome: ToolOutcome,
-    /// True for every outcome but a success whose own `isError` is not true.
+    /// True for every outcome but [`ToolOutcome::Success`].
     pub is_error: bool,
 }
 
@@ -132,7 +147,7 @@ pub enum ToolOutcome {
     Rejected,
     /// `permissionDenied`: a deny rule of the CLI's configuration.
     PermissionDenied,
-    /// `error`, `fileNotFound` and the like: it could not be done.
+    /// `error`, `fileNotFound` and the like: it could not be done; or an MCP server's own `isError`.
     Error,
     /// Anything else, also no `result` at all.
     Unknown,
@@ -147,13 +162,14 @@ pub struct TurnResult<'a> {
     pub subtype: Option<Text<'a>>,
     /// The whole answer again, segments joined without a separator; an error's text where `is_error`.
     pub text: Option<Text<'a>>,
-    /// True where the CLI says so, or where `subtype` is not `success`.
+    /// True where the CLI says so, where there is a `subtype` other than `success`, and where there is a
+    /// `status` such as `CANCELED`.
     pub is_error: bool,
     /// Token counts, as the CLI wrote them.
     pub usage: Option<Raw<'a>>,
     /// Cursor's id of the request.
     pub request_id: Option<Text<'a>>,
-    /// Milliseconds, as the CLI measured them.
+    /// As the CLI measured it, in milliseconds.
     pub duration_ms: Option<f64>,
 }
 

@@ -54,11 +54,11 @@ pub struct Controlled {
 #[must_use]
 pub fn control() -> (Control, Controlled) {
     let (abort, aborted) = watch::channel(false);
-    let (taken, takes) = mpsc::unbounded_channel();
+    let (taken, inbox) = mpsc::unbounded_channel();
     let ledger = Arc::new(Mutex::new(Ledger::new()));
     let controlled = Controlled {
         abort: aborted,
-        taken: takes,
+        taken: inbox,
         ledger: Arc::clone(&ledger),
     };
     (Control { abort, taken, ledger }, controlled)

@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
+use tracing::Instrument;
 
 use crate::process::{self, Exit, Running, Tail, Tree};
 use crate::stream::batch::Batch;
@@ -65,11 +66,11 @@ pub(super) async fn run(
         running = process::start(launch.clone()) => running.map_err(|error| fail(prepare::refused(&launch, &error)))?,
         () = sleep_until(started + request.limits.first_line) => return Err(fail(Cause::FirstLineTimeout)),
     };
-    tracing::debug!(pid = running.tree.pid(), program = %launch.program.display(), "process started");
+    let span = tracing::info_span!("process", pid = running.tree.pid());
+    span.in_scope(|| tracing::debug!(program = %launch.program.display(), "process started"));
     drop(launch);
-    Flow::new(running, request, controlled, consumer, started)
-        .run()
-        .await
+    let flow = Flow::new(running, request, controlled, consumer, started);
+    flow.run().instrument(span).await
 }
 
 struct Flow<C> {
@@ -91,6 +92,7 @@ struct Flow<C> {
     at_end: bool,
 }
 
+#[derive(Clone, Copy)]
 enum Input<'a> {
     Chunk(&'a [u8]),
     End,
@@ -232,7 +234,8 @@ impl<C: Consumer> Flow<C> {
                 }
                 self.in_flight = true;
             }
-            let reading = !self.at_end && !(self.in_flight && self.inbox.is_full());
+            let held_up = self.in_flight && self.inbox.is_full();
+            let reading = !self.at_end && !held_up;
             // The limits are on the process. While the consumer makes it wait they stand still.
             let watching = reading || self.at_end;
             let deadline = self.deadline();

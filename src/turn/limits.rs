@@ -155,10 +155,10 @@ mod tests {
         })
     }
 
-    fn open(own_seconds: Option<u64>) -> Option<OpenTool> {
-        Some(OpenTool {
+    fn open(own_seconds: Option<u64>) -> OpenTool {
+        OpenTool {
             own_timeout: own_seconds.map(Duration::from_secs),
-        })
+        }
     }
 
     #[test]
@@ -209,15 +209,15 @@ mod tests {
     #[test]
     fn an_open_tool_has_a_longer_limit_unless_one_was_said() {
         let plain = limits(LimitOptions::default(), None);
-        assert_eq!(plain.silence(open(None)), 600 * SECOND);
+        assert_eq!(plain.silence(Some(open(None))), 600 * SECOND);
         assert_eq!(
-            plain.silence(open(Some(10))),
+            plain.silence(Some(open(Some(10)))),
             600 * SECOND,
             "a short timeout of its own"
         );
-        assert_eq!(plain.silence(open(Some(3600))), 3630 * SECOND, "a long one");
+        assert_eq!(plain.silence(Some(open(Some(3600)))), 3630 * SECOND, "a long one");
         assert_eq!(
-            limits(LimitOptions::default(), Some("900000")).silence(open(Some(9999))),
+            limits(LimitOptions::default(), Some("900000")).silence(Some(open(Some(9999)))),
             900 * SECOND
         );
         let tool = LimitOptions {
@@ -225,7 +225,7 @@ mod tests {
             inactivity_ms: Some(2000.0),
             ..LimitOptions::default()
         };
-        assert_eq!(limits(tool, None).silence(open(Some(9999))), SECOND);
+        assert_eq!(limits(tool, None).silence(Some(open(Some(9999)))), SECOND);
         assert_eq!(limits(tool, None).silence(None), 2 * SECOND);
     }
 

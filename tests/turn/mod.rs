@@ -121,10 +121,8 @@ impl Consumer for ByHand {
 }
 
 pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(PATIENCE, future).await {
-        Ok(value) => value,
-        Err(_) => panic!("{what}: not within {PATIENCE:?}"),
-    }
+    let done = tokio::time::timeout(PATIENCE, future).await;
+    done.unwrap_or_else(|late| panic!("{what}: {late} ({PATIENCE:?})"))
 }
 
 /// Look again and again until it is so.

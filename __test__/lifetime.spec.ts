@@ -1,0 +1,196 @@
+/** What is left when a host ends, in each of the ways that hosts end. */
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { eventually, init, result, runs, Stage, type Step } from "./support/stage.js";
+
+const root = join(__dirname, "..");
+
+/** A turn that does not end, and says when it is under way. */
+const endless: Step[] = [
+  init,
+  { start: [{ touch: "child" }, { linger: true }], args: ["worker-server"] },
+  { waitFile: "child" },
+  { touch: "leader" },
+  { linger: true },
+];
+
+/** A Node of its own that runs `code` with `turn`, the input of a turn on the stage. */
+function host(stage: Stage, code: string): ChildProcess {
+  const program = `const { launchCursorPrompt } = require(${JSON.stringify(root)});
+    const { Worker } = require("node:worker_threads");
+    const { existsSync } = require("node:fs");
+    const turn = ${JSON.stringify(stage.input())};
+    const under = ${JSON.stringify(stage.path("leader"))};
+    const whenUnderWay = (then) => { const look = setInterval(() => existsSync(under) && (clearInterval(look), then()), 5); };
+    ${code}`;
+  const child = spawn(process.execPath, ["--eval", program], { stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+  });
+  return child;
+}
+
+async function ended(child: ChildProcess): Promise<{ code: number | null; out: string }> {
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+  }
+  const [code] = await once(child, "close");
+  return { code, out };
+}
+
+describe("a host that ends by itself", () => {
+  test("does so as soon as its turn is over", async () => {
+    const stage = new Stage([init, result("x")]);
+    const { code, out } = await ended(
+      host(stage, "launchCursorPrompt({ ...turn, onText() {} }).then((r) => console.log(r.text));"),
+    );
+    expect({ code, out }).toEqual({ code: 0, out: "x\n" });
+  });
+
+  test.each([
+    [
+      "fails",
+      "launchCursorPrompt({ ...turn, binary: '/none' }).catch((e) => console.log(e.code));",
+      "CURSOR_NOT_FOUND",
+    ],
+    [
+      "times out",
+      "launchCursorPrompt({ ...turn, inactivityTimeoutMs: 200, killGraceMs: 200 }).catch((e) => console.log(e.code));",
+      "CURSOR_INACTIVITY_TIMEOUT",
+    ],
+    [
+      "is aborted",
+      `const c = new AbortController(); whenUnderWay(() => c.abort());
+       launchCursorPrompt({ ...turn, signal: c.signal, killGraceMs: 200 }).catch((e) => console.log(e.code));`,
+      "CURSOR_ABORTED",
+    ],
+  ])("and also where the turn %s", async (_name, code, expected) => {
+    const stage = new Stage(endless);
+    const end = await ended(host(stage, code));
+    expect(end).toEqual({ code: 0, out: `${expected}\n` });
+  });
+
+  test("waits for a turn that nobody awaits", async () => {
+    const stage = new Stage([init, { sleep: 300 }, { touch: "leader" }, result("x")]);
+    expect((await ended(host(stage, "void launchCursorPrompt(turn);"))).code).toBe(0);
+    await stage.touched("leader");
+  });
+
+  test("is not held by having loaded the package, or by a logger", async () => {
+    const stage = new Stage([]);
+    const code = `require(${JSON.stringify(root)}).setLogger("trace", () => {});`;
+    expect((await ended(host(stage, code))).code).toBe(0);
+  });
+});
+
+describe("a host that is ended in the middle of a turn leaves no process", () => {
+  const ways: [string, string][] = [
+    ["process.exit", "launchCursorPrompt(turn); whenUnderWay(() => process.exit(0));"],
+    ["an uncaught error", "launchCursorPrompt(turn); whenUnderWay(() => { throw new Error('x'); });"],
+    [
+      "an unhandled rejection",
+      "launchCursorPrompt(turn); whenUnderWay(() => Promise.reject(new Error('x')));",
+    ],
+    [
+      "process.exit in a worker",
+      `new Worker(\`const { launchCursorPrompt } = require(${JSON.stringify(root)});
+         const { existsSync } = require("node:fs");
+         launchCursorPrompt(JSON.parse(process.env.TURN));
+         const look = setInterval(() => existsSync(process.env.UNDER) && process.exit(0), 5);\`,
+         { eval: true, env: { ...process.env, TURN: JSON.stringify(turn), UNDER: under } });`,
+    ],
+    [
+      "the end of its only worker",
+      `const w = new Worker(\`const { launchCursorPrompt } = require(${JSON.stringify(root)});
+         launchCursorPrompt(JSON.parse(process.env.TURN));\`,
+         { eval: true, env: { ...process.env, TURN: JSON.stringify(turn) } });
+       whenUnderWay(() => w.terminate());`,
+    ],
+  ];
+  test.each(ways)("by %s", async (_name, code) => {
+    const stage = new Stage(endless);
+    await ended(host(stage, code));
+    const [leader, child] = [await stage.pid("leader"), await stage.pid("child")];
+    await eventually("both are gone", () => !runs(leader) && !runs(child));
+  });
+
+  // The kernel tells the child, and only on Linux.
+  test.runIf(process.platform === "linux")("by SIGKILL: the agent itself", async () => {
+    const stage = new Stage(endless);
+    const node = host(stage, "launchCursorPrompt(turn);");
+    const [leader, child] = [await stage.pid("leader"), await stage.pid("child")];
+    node.kill("SIGKILL");
+    await eventually("the agent is gone", () => !runs(leader));
+    // Its own child got no word; it is this test's to end.
+    if (runs(child)) process.kill(child, "SIGKILL");
+  });
+});
+
+describe("a worker that is terminated", () => {
+  const worker = (stage: Stage): Worker =>
+    new Worker(
+      `const { workerData, parentPort } = require("node:worker_threads");
+       const { launchCursorPrompt } = require(${JSON.stringify(root)});
+       launchCursorPrompt({ ...workerData, onEvent() {} }).then((r) => parentPort.postMessage(r.text));`,
+      { eval: true, workerData: stage.input() },
+    );
+
+  test("takes its own turn with it, and leaves that of the main thread", async () => {
+    const mine = new Stage([init, { touch: "leader" }, { waitFile: "go" }, result("mine")]);
+    const turn = mine.launch();
+    const theirs = new Stage(endless);
+    const running = worker(theirs);
+    const [leader, child] = [await theirs.pid("leader"), await theirs.pid("child")];
+    await running.terminate();
+    await eventually("the worker's processes are gone", () => !runs(leader) && !runs(child));
+    expect(runs(await mine.pid("leader"))).toBe(true);
+    const { writeFileSync } = await import("node:fs");
+    writeFileSync(mine.path("go"), "");
+    await expect(turn).resolves.toMatchObject({ text: "mine" });
+  });
+
+  test("twenty at once, each in another state, do no harm", async () => {
+    const stages = Array.from({ length: 20 }, () => new Stage(endless));
+    const workers = stages.map(worker);
+    await Promise.all(
+      workers.map(async (running, number) => {
+        if (number % 2 === 0) await stages[number]?.touched("leader");
+        await running.terminate();
+      }),
+    );
+    for (const [number, stage] of stages.entries()) {
+      if (number % 2 === 1) continue;
+      const [leader, child] = [await stage.pid("leader"), await stage.pid("child")];
+      await eventually("all are gone", () => !runs(leader) && !runs(child));
+    }
+    await expect(new Stage([init, result("still here")]).launch()).resolves.toMatchObject({
+      text: "still here",
+    });
+  });
+
+  test("a turn in a worker ends as it does elsewhere", async () => {
+    const running = worker(new Stage([init, result("from a worker")]));
+    const [message] = await once(running, "message");
+    expect(message).toBe("from a worker");
+    await running.terminate();
+  });
+});
+
+test("Node's own child processes keep getting their exit events", async () => {
+  const own = (code: number): Promise<unknown> =>
+    new Promise((resolve) => {
+      execFile(process.execPath, ["--eval", `process.exit(${code})`], (error) => resolve(error?.code ?? 0));
+    });
+  const turns = Array.from({ length: 5 }, () => new Stage([init, result("x")]).launch());
+  const codes = [own(3), own(0), own(9)];
+  await Promise.all(turns);
+  await expect(Promise.all(codes)).resolves.toEqual([3, 0, 9]);
+  await expect(own(5)).resolves.toBe(5);
+});
