@@ -32,7 +32,7 @@ const stages = [
     what: "Rust formatting",
     tool: "rustfmt",
     fast: true,
-    run: () => run("cargo", ["fmt", "--check"]),
+    run: rustfmt,
   },
   { name: "clippy", what: "Rust lints, for each set of features", tool: "clippy", fast: true, run: clippy },
   { name: "doc", what: "Rust documentation", run: doc },
@@ -56,6 +56,11 @@ const stages = [
   },
   { name: "typos", what: "Spelling", tool: "typos", fast: true, run: () => run("typos", []) },
 ];
+
+async function rustfmt() {
+  await run("cargo", ["fmt", "--check"]);
+  await run("cargo", ["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml"]);
+}
 
 async function clippy() {
   for (const features of [["--no-default-features"], [], ["--features", "panic-hooks"]]) {

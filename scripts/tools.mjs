@@ -13,6 +13,10 @@ const tools = {
   "cargo-nextest": { probe: ["cargo-nextest", "nextest", "--version"], get: "npm run tools" },
   "cargo-deny": { probe: ["cargo-deny", "--version"], get: "npm run tools" },
   typos: { probe: ["typos", "--version"], get: "npm run tools" },
+  "cargo-fuzz": {
+    probe: ["cargo-fuzz", "--version"],
+    get: "cargo install --locked --version 0.13.2 --root .tools cargo-fuzz",
+  },
   rustfmt: { probe: ["cargo", "fmt", "--version"], get: "rustup component add rustfmt" },
   clippy: { probe: ["cargo", "clippy", "--version"], get: "rustup component add clippy" },
 };

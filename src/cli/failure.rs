@@ -2,6 +2,10 @@
 //!
 //! The texts are those that builds of 2026 print to standard error (or, some, as stray lines on standard
 //! output), as recorded by public projects that drive the CLI. The CLI has no exit code for any of them.
+//!
+//! What loaders and shells say in place of a CLI that does not even start is told by [`not_runnable`].
+
+pub use super::runnable::{NotRunnable, not_runnable};
 
 /// The kind of a failure that the CLI told in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
