@@ -4,7 +4,7 @@ use napi::bindgen_prelude::Uint32Array;
 use napi::{Env, Error, JsString, Result};
 use napi_derive::napi;
 
-use crate::stream::batch::{Batch, Units};
+use crate::stream::batch::Batch;
 
 /// One batch. Its strings and its table are taken once; its payloads can be read as long as it lives.
 #[napi]
@@ -49,10 +49,13 @@ impl EventBatch {
     /// The JSON text of one payload.
     #[napi(catch_unwind)]
     pub fn payload<'env>(&self, env: &'env Env, number: u32) -> Result<JsString<'env>> {
-        match self.batch.payloads.get(number) {
-            Some(Units::Narrow(text)) => env.create_string_latin1(text),
-            Some(Units::Wide(text)) => env.create_string_utf16(text),
-            None => Err(Error::from_reason(format!("the batch has no payload {number}"))),
+        let payload = self.batch.payloads.get(number);
+        let json = payload.ok_or_else(|| Error::from_reason(format!("the batch has no payload {number}")))?;
+        // ASCII, the usual, is Latin-1 as it stands, and V8 need not look for anything else in it.
+        if json.is_ascii() {
+            env.create_string_latin1(json)
+        } else {
+            env.create_string(json)
         }
     }
 }

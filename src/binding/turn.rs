@@ -111,22 +111,33 @@ pub fn start_turn(
     #[napi(ts_arg_type = "(batch: EventBatch) => void")] on_batch: OnBatch,
 ) -> Result<TurnHandle> {
     let (control, controlled) = turn::control();
+    let task = runtime::spawn(async move {
+        #[cfg(feature = "panic-hooks")]
+        super::panics::trip("task");
+        turn::run(request(scope, options), controlled, JavaScript { on_batch }).await
+    })?;
+    Ok(TurnHandle {
+        control,
+        task: Mutex::new(Some(task)),
+    })
+}
+
+/// Not on the JavaScript thread: a large environment takes a while.
+fn request(scope: u32, options: TurnOptions) -> TurnRequest {
     let host = pairs(options.host_env);
-    let limits = {
-        let said = LimitOptions {
-            first_line_ms: options.first_line_timeout_ms,
-            inactivity_ms: options.inactivity_timeout_ms,
-            tool_ms: options.tool_timeout_ms,
-            exit_grace_ms: options.exit_grace_ms,
-            kill_grace_ms: options.kill_grace_ms,
-        };
-        Limits::new(&said, |name| {
-            host.iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, value)| value.clone())
-        })
+    let said = LimitOptions {
+        first_line_ms: options.first_line_timeout_ms,
+        inactivity_ms: options.inactivity_timeout_ms,
+        tool_ms: options.tool_timeout_ms,
+        exit_grace_ms: options.exit_grace_ms,
+        kill_grace_ms: options.kill_grace_ms,
     };
-    let request = TurnRequest {
+    let variable = |name: &str| {
+        let found = host.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    };
+    let limits = Limits::new(&said, variable);
+    TurnRequest {
         cwd: PathBuf::from(options.cwd),
         prompt: options.prompt,
         binary: options.binary,
@@ -141,16 +152,7 @@ pub fn start_turn(
         limits,
         owner: Owner(scope),
         wants_events: options.wants_events,
-    };
-    let task = runtime::spawn(async move {
-        #[cfg(feature = "panic-hooks")]
-        super::panics::trip("task");
-        turn::run(request, controlled, JavaScript { on_batch }).await
-    })?;
-    Ok(TurnHandle {
-        control,
-        task: Mutex::new(Some(task)),
-    })
+    }
 }
 
 #[napi]

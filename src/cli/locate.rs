@@ -104,7 +104,7 @@ mod tests {
 
     fn two_folders() -> (TempDir, PathBuf, PathBuf, Places) {
         let top = tempfile::tempdir().unwrap();
-        let (first, second) = (top.path().join("erster Ordner"), top.path().join("b"));
+        let (first, second) = (top.path().join("größer & a"), top.path().join("b"));
         create_dir(&first).unwrap();
         create_dir(&second).unwrap();
         let path = places(&join_paths([&first, &second]).unwrap());

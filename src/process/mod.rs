@@ -100,6 +100,7 @@ pub async fn start(launch: Launch) -> io::Result<Running> {
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(io::Error::other("a pipe of the new process is missing"));
     };
+    unix::widen(&stdout);
     Ok(Running {
         stdin: ChildStdin::from_std(stdin)?,
         stdout: ChildStdout::from_std(stdout)?,

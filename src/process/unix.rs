@@ -11,7 +11,7 @@ use parking_lot::{Condvar, Mutex};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{sleep, timeout};
 
 use super::registry::{self, Owner};
 use super::{Exit, members};
@@ -22,7 +22,25 @@ use super::{Exit, members};
 #[derive(Debug)]
 pub struct Tree {
     shared: Arc<Shared>,
-    exit: watch::Receiver<Option<Exit>>,
+    state: watch::Receiver<State>,
+}
+
+/// How far the leader's life is.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    Running,
+    /// A zombie: its number, and with it the group's, cannot become another's.
+    Ended(Exit),
+    Reaped(Exit),
+}
+
+impl State {
+    fn exit(self) -> Option<Exit> {
+        match self {
+            Self::Running => None,
+            Self::Ended(exit) | Self::Reaped(exit) => Some(exit),
+        }
+    }
 }
 
 /// What the tree, the thread that watches it and the registry hold together.
@@ -85,6 +103,17 @@ fn die_with_host(command: &mut Command) {
     }
 }
 
+/// Let more of the output wait in the pipe, so that the process writes on while what it wrote is read.
+/// Where the system allows no more, the pipe is as good as before.
+#[cfg(target_os = "linux")]
+pub(super) fn widen(pipe: impl std::os::fd::AsFd) {
+    let _as_before = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);
+}
+
+/// Only Linux lets a pipe be widened.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn widen(_pipe: impl std::os::fd::AsFd) {}
+
 /// Kill the group of a child that was never watched.
 pub(super) fn kill_group_of(child: &Child) {
     // The child is not reaped yet, so its number and its group's are still its own; it may be gone already.
@@ -101,11 +130,11 @@ impl Tree {
             released: Mutex::default(),
             release: Condvar::new(),
         });
-        let (tell, exit) = watch::channel(None);
+        let (tell, state) = watch::channel(State::Running);
         registry::add(child.id(), owner, &shared);
         let tree = Self {
             shared: Arc::clone(&shared),
-            exit,
+            state,
         };
         // A thread for each tree, not a SIGCHLD handler: that one belongs to Node. And not the runtime:
         // the child is reaped also where whoever waited for it is gone.
@@ -125,46 +154,47 @@ impl Tree {
 
     /// How the leader ended, as soon as it has.
     pub async fn exited(&self) -> Exit {
-        let mut exit = self.exit.clone();
-        loop {
-            if let Some(exit) = *exit.borrow_and_update() {
-                return exit;
-            }
-            if exit.changed().await.is_err() {
-                // Only a panic in the watching thread; the leader is then not ours to ask about.
-                return Exit::Signal(Signal::KILL.as_raw());
-            }
-        }
+        let mut state = self.state.clone();
+        let ended = state.wait_for(|state| state.exit().is_some()).await;
+        // An error comes only from a panic in the watching thread; the leader is then not ours to ask about.
+        ended
+            .ok()
+            .and_then(|state| state.exit())
+            .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
     }
 
     /// End the whole group, in order: SIGTERM, up to `grace`, SIGKILL; then reap the leader.
     ///
-    /// Returns at once where nothing of the group is left, and else as soon as it is gone.
+    /// Returns as soon as nothing of the group is left and the leader is reaped.
     pub async fn end(self, grace: Duration) -> Exit {
-        let deadline = Instant::now() + grace;
-        if !self.gone().await {
+        let gone = self.gone().await || {
             self.shared.signal(Signal::TERM);
-            let left = timeout_at(deadline, self.all_gone()).await;
-            if left.is_err() {
-                tracing::debug!(pid = self.pid(), "SIGKILL after the grace time");
-                self.shared.kill();
-                // A killed process goes as soon as the kernel lets it; one in an uninterruptible wait may
-                // not, and must not hold the turn.
-                let _late = timeout_at(Instant::now() + KILL_PATIENCE, self.all_gone()).await;
-            }
+            timeout(grace, self.all_gone()).await.is_ok()
+        };
+        if !gone {
+            tracing::debug!(pid = self.pid(), "SIGKILL after the grace time");
+            self.shared.kill();
+            // A killed process goes as soon as the kernel lets it; one in an uninterruptible wait may not, and
+            // must not hold the turn.
+            let _late = timeout(KILL_PATIENCE, self.all_gone()).await;
         }
-        let exit = if self.gone().await {
-            self.exited().await
-        } else {
-            Exit::Signal(Signal::KILL.as_raw())
+        let Some(exit) = self.state.borrow().exit() else {
+            return Exit::Signal(Signal::KILL.as_raw());
         };
         self.shared.let_go();
+        // Only so that nobody sees a zombie of a turn that is over; it is as good as reaped.
+        let mut state = self.state.clone();
+        let _late = timeout(
+            KILL_PATIENCE,
+            state.wait_for(|state| matches!(state, State::Reaped(_))),
+        )
+        .await;
         exit
     }
 
     /// Whether the leader has ended and nobody else is in its group.
     async fn gone(&self) -> bool {
-        self.exit.borrow().is_some() && !members::any_alive(self.shared.leader).await
+        self.state.borrow().exit().is_some() && !members::any_alive(self.shared.leader).await
     }
 
     async fn all_gone(&self) {
@@ -189,7 +219,7 @@ impl Drop for Tree {
 }
 
 /// Tell when the leader has ended, keep its zombie (and so its number) until the tree lets go, then reap it.
-fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<Option<Exit>>) {
+fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<State>) {
     let ended = loop {
         match waitid(
             WaitId::Pid(shared.leader),
@@ -210,7 +240,7 @@ fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<Option
             .or_else(|| status.terminating_signal().map(Exit::Signal))
             .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
     });
-    tell.send_replace(Some(exit));
+    tell.send_replace(State::Ended(exit));
     let mut released = shared.released.lock();
     while !*released {
         shared.release.wait(&mut released);
@@ -221,6 +251,8 @@ fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<Option
         tracing::warn!(pid = shared.leader.as_raw_pid(), %error, "the process was reaped by somebody else");
     }
     *reaped = true;
+    drop(reaped);
+    tell.send_replace(State::Reaped(exit));
 }
 
 fn kill_and_reap_unwatched(leader: Pid) {

@@ -46,40 +46,36 @@ pub struct Batch {
     events: usize,
 }
 
-/// JSON texts that are read one by one, if at all.
+/// JSON texts that are read one by one, if at all; so they are kept as they came, in UTF-8.
 #[derive(Debug, Default)]
 pub struct Payloads {
-    narrow: Vec<u8>,
-    wide: Vec<u16>,
-    places: Vec<(u32, u32)>,
-}
-
-/// Text in one of the two encodings that V8 stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Units<'a> {
-    /// Latin-1.
-    Narrow(&'a [u8]),
-    /// UTF-16.
-    Wide(&'a [u16]),
+    text: String,
+    /// Where each ends.
+    ends: Vec<u32>,
 }
 
 impl Payloads {
     /// The payload of this number.
     #[must_use]
-    pub fn get(&self, number: u32) -> Option<Units<'_>> {
-        let (start, length) = *self.places.get(usize::try_from(number).ok()?)?;
-        let range = |length: u32| start as usize..start as usize + length as usize;
-        if length & WIDE == 0 {
-            self.narrow.get(range(length)).map(Units::Narrow)
-        } else {
-            self.wide.get(range(length & !WIDE)).map(Units::Wide)
-        }
+    pub fn get(&self, number: u32) -> Option<&str> {
+        let number = usize::try_from(number).ok()?;
+        let end = *self.ends.get(number)? as usize;
+        let start = number
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before] as usize);
+        self.text.get(start..end)
     }
 
     /// The bytes that the payloads take.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.narrow.capacity() + self.wide.capacity() * 2 + self.places.capacity() * 8
+        self.text.capacity() + self.ends.capacity() * size_of::<u32>()
+    }
+
+    fn add(&mut self, json: &str) -> u32 {
+        self.text.push_str(json);
+        self.ends.push(index(self.text.len()));
+        index(self.ends.len() - 1)
     }
 }
 
@@ -99,11 +95,7 @@ impl Batch {
     /// Roughly the bytes it holds.
     #[must_use]
     pub fn weight(&self) -> usize {
-        self.narrow.len()
-            + self.wide.len() * 2
-            + self.table.len() * 4
-            + self.payloads.narrow.len()
-            + self.payloads.wide.len() * 2
+        self.narrow.len() + self.wide.len() * 2 + self.table.len() * 4 + self.payloads.text.len()
     }
 
     /// Add one event behind the others.
@@ -208,10 +200,7 @@ impl Batch {
             self.table.push(ABSENT);
             return;
         };
-        let number = index(self.payloads.places.len());
-        self.payloads
-            .places
-            .push(append(json, &mut self.payloads.narrow, &mut self.payloads.wide));
+        let number = self.payloads.add(json);
         self.table.push(number);
     }
 }
@@ -313,10 +302,9 @@ mod tests {
             };
             batch.push(&Event::ToolCallStarted(call));
         }
-        assert_eq!(batch.payloads.get(0), Some(Units::Narrow(b"{\"a\":1}")));
-        let wide: Vec<u16> = "{\"ü\":\"中\"}".encode_utf16().collect();
-        assert_eq!(batch.payloads.get(1), Some(Units::Wide(&wide)));
-        assert_eq!(batch.payloads.get(2), Some(Units::Narrow(b"[]")));
+        assert_eq!(batch.payloads.get(0), Some("{\"a\":1}"));
+        assert_eq!(batch.payloads.get(1), Some("{\"ü\":\"中\"}"));
+        assert_eq!(batch.payloads.get(2), Some("[]"));
         assert_eq!(batch.payloads.get(3), None);
         assert!(
             batch.narrow.is_empty(),

@@ -25,11 +25,11 @@ use super::{Limits, TurnRequest, prepare};
 /// How much of standard error is kept, in bytes.
 const STDERR_LIMIT: usize = 16 * 1024;
 /// Read at once, in bytes: what a pipe holds.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 256 * 1024;
 /// Where this much waits for the consumer, in bytes, reading stops until it has taken the last batch.
-const BACKLOG: usize = 256 * 1024;
+const BACKLOG: usize = 1024 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
-const BACKLOG_EVENTS: usize = 512;
+const BACKLOG_EVENTS: usize = 2048;
 /// How long standard error is read after the end, where somebody else holds the pipe open.
 const STDERR_PATIENCE: Duration = Duration::from_millis(100);
 
