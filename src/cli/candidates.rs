@@ -20,36 +20,42 @@ pub struct Places {
     /// to be in, which in a worktree is the agent's to write.
     path: Vec<PathBuf>,
     /// Where the installers put the CLI: a host that was started from a desktop has not got them in `PATH`.
-    installed: Vec<PathBuf>,
+    installed: Vec<Installed>,
 }
+
+/// A folder of the installers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Installed {
+    folder: PathBuf,
+    /// As a person writes it.
+    shown: &'static str,
+}
+
+/// The variable that the path starts from, the rest of it, and the whole as a person writes it.
+const INSTALLED: &[(&str, &[&str], &str)] = if cfg!(windows) {
+    &[("LOCALAPPDATA", &["cursor-agent"], r"%LOCALAPPDATA%\cursor-agent")]
+} else {
+    &[
+        ("HOME", &[".local", "bin"], "~/.local/bin"),
+        ("HOME", &[".cursor", "bin"], "~/.cursor/bin"),
+    ]
+};
 
 impl Places {
     /// From `PATH` and `HOME` (`LOCALAPPDATA` on Windows) of this environment.
     #[must_use]
     pub fn of(environment: &[(OsString, OsString)]) -> Self {
-        let absolute = |name, below: &[&str]| {
-            let base = value(environment, name).map(PathBuf::from)?;
-            base.is_absolute()
-                .then(|| below.iter().fold(base, |path, part| path.join(part)))
-        };
         let path: Vec<PathBuf> = value(environment, "PATH")
             .map(split_paths)
             .into_iter()
             .flatten()
             .filter(|folder| folder.is_absolute())
             .collect();
-        let known = if cfg!(windows) {
-            [absolute("LOCALAPPDATA", &["cursor-agent"]), None]
-        } else {
-            [
-                absolute("HOME", &[".local", "bin"]),
-                absolute("HOME", &[".cursor", "bin"]),
-            ]
-        };
-        let installed = known
-            .into_iter()
-            .flatten()
-            .filter(|folder| !path.contains(folder));
+        let installed = INSTALLED.iter().filter_map(|(base, rest, shown)| {
+            let base = value(environment, base).map(PathBuf::from)?;
+            let folder = rest.iter().fold(base, |path, part| path.join(part));
+            (folder.is_absolute() && !path.contains(&folder)).then_some(Installed { folder, shown })
+        });
         Self {
             installed: installed.collect(),
             path,
@@ -120,7 +126,7 @@ pub fn plan(candidates: Vec<Candidate>, places: &Places) -> Vec<Step> {
             });
             continue;
         }
-        let (found, obstacles) = search(&candidate.name, &places.path);
+        let (found, obstacles) = search(&candidate.name, places.path.iter().map(PathBuf::as_path));
         first.extend(obstacles.into_iter().map(|obstacle| Step::Tell {
             candidate: candidate.clone(),
             obstacle,
@@ -128,7 +134,10 @@ pub fn plan(candidates: Vec<Candidate>, places: &Places) -> Vec<Step> {
         // Another name in the installers' folders is another program.
         let known = NAMES.contains(&candidate.name.as_str());
         let (installed, obstacles) = if known {
-            search(&candidate.name, &places.installed)
+            search(
+                &candidate.name,
+                places.installed.iter().map(|place| place.folder.as_path()),
+            )
         } else {
             Default::default()
         };
@@ -161,11 +170,7 @@ fn not_in_path(places: &Places, known: bool, installed: &[PathBuf]) -> LocateErr
     let said = if let Some(path) = installed.first() {
         format!("not found in PATH (ENOENT), but at {}", path.display())
     } else if known && !places.installed.is_empty() {
-        let folders: Vec<_> = places
-            .installed
-            .iter()
-            .map(|folder| folder.display().to_string())
-            .collect();
+        let folders: Vec<_> = places.installed.iter().map(|place| place.shown).collect();
         format!("not found in PATH nor in {} (ENOENT)", folders.join(", "))
     } else {
         "not found in PATH (ENOENT)".into()
@@ -188,7 +193,7 @@ pub(super) fn leading(program: &Path) -> Vec<OsString> {
 }
 
 /// Every file of that name that may be executed, and why others of that name are not among them.
-fn search(name: &str, folders: &[PathBuf]) -> (Vec<PathBuf>, Vec<LocateError>) {
+fn search<'a>(name: &str, folders: impl Iterator<Item = &'a Path>) -> (Vec<PathBuf>, Vec<LocateError>) {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut obstacles = Vec::new();
     for folder in folders {
