@@ -23,6 +23,21 @@ export declare class EventBatch {
   payload(number: number): string
 }
 
+/** One question to the CLI that can be given up. */
+export declare class Inquiry {
+  constructor(scope: number)
+  /** Kill what runs for it, at once. Its promise rejects. */
+  giveUp(): void
+  /** Find the CLI; its version and its login. */
+  probe(options: InquiryOptions): Promise<ProbeAnswer>
+  /** Whether the named program itself is Cursor's agent. */
+  validate(options: InquiryOptions): Promise<Validation>
+  /** The models of the named program. */
+  models(options: InquiryOptions): Promise<ModelsAnswer>
+  /** The models of the program that a probe finds. */
+  providerModels(options: InquiryOptions): Promise<ModelsAnswer>
+}
+
 /** A running turn. */
 export declare class TurnHandle {
   /** End the turn. `settled` resolves when its processes are gone. */
@@ -33,6 +48,12 @@ export declare class TurnHandle {
   soFar(): TurnOutcome
   /** What the turn came to, once its processes are gone. Can be asked once. */
   settled(): Promise<TurnOutcome>
+}
+
+export interface AuthAnswer {
+  isAuthenticated?: boolean
+  status?: string
+  email?: string
 }
 
 /** How batches are packed, so that a test can compare what `lib/` believes. */
@@ -47,11 +68,59 @@ export declare function coreVersion(): string
 /** Kill every process of an environment, now and without waiting. Says how many there were. */
 export declare function endScope(scope: number): number
 
+/** What `lib/` has checked and passes on. */
+export interface InquiryOptions {
+  /** A path or a name. */
+  binary?: string
+  timeoutMs?: number
+  /** Names and values of the host's environment, one after the other. */
+  hostEnv: Array<string>
+  /** The same of what the caller adds. */
+  addedEnv: Array<string>
+}
+
+export interface ModelEntry {
+  id: string
+  label: string
+  isDefault: boolean
+  isCurrent: boolean
+  reasoning?: boolean
+  contextWindow?: number
+}
+
+export interface ModelsAnswer {
+  entries: Array<ModelEntry>
+  source: string
+  fallbackUsed: boolean
+  reason?: string
+}
+
 /**
  * A number for this environment, under which its processes are known. They are killed when the environment is
  * torn down, as at the end of a worker; `process.exit` does not tear it down, so `endScope` is for that.
  */
 export declare function openScope(): number
+
+/** Read the output of `status`. */
+export declare function parseAuthText(stdout: string): AuthAnswer
+
+/** Read the output of `models`. */
+export declare function parseModelsText(text: string): Array<ModelEntry>
+
+export interface ProbeAnswer {
+  available: boolean
+  authenticated: boolean
+  state: string
+  binaryName?: string
+  binaryPath?: string
+  launchArgs: Array<string>
+  configuredBinaryPath?: string
+  usingConfiguredBinaryPath: boolean
+  version?: string
+  reason?: string
+  diagnostics: Array<string>
+  probeDurationMs: number
+}
 
 /** Send this environment's records that pass the filter to a function, as JSON text, or to standard error. */
 export declare function setLog(scope: number, filter: string, sink?: ((arg: string) => unknown) | undefined | null): void
@@ -106,4 +175,9 @@ export interface TurnOutcome {
   ran: boolean
   exitCode?: number
   signal?: string
+}
+
+export interface Validation {
+  ok: boolean
+  status: ProbeAnswer
 }

@@ -836,11 +836,14 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.EventBatch = nativeBinding.EventBatch
+module.exports.Inquiry = nativeBinding.Inquiry
 module.exports.TurnHandle = nativeBinding.TurnHandle
 module.exports.batchKinds = nativeBinding.batchKinds
 module.exports.coreTarget = nativeBinding.coreTarget
 module.exports.coreVersion = nativeBinding.coreVersion
 module.exports.endScope = nativeBinding.endScope
 module.exports.openScope = nativeBinding.openScope
+module.exports.parseAuthText = nativeBinding.parseAuthText
+module.exports.parseModelsText = nativeBinding.parseModelsText
 module.exports.setLog = nativeBinding.setLog
 module.exports.startTurn = nativeBinding.startTurn

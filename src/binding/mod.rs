@@ -10,6 +10,7 @@ pub mod info;
 pub mod log;
 #[cfg(feature = "panic-hooks")]
 pub mod panics;
+pub mod probe;
 pub mod scope;
 pub mod turn;
 

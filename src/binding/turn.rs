@@ -252,7 +252,7 @@ impl From<Report> for TurnOutcome {
     }
 }
 
-fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
+pub(super) fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
     let mut flat = flat.into_iter();
     std::iter::from_fn(|| Some((flat.next()?, flat.next()?))).collect()
 }
