@@ -15,8 +15,9 @@ use crate::cli::probe::{self, ProbeRequest, probe, validate};
 use crate::cli::verdict::BinaryStatus;
 use crate::process::Owner;
 use crate::runtime;
+use crate::turn::Cause;
 
-use super::turn::pairs;
+use super::turn::{pairs, panic_text};
 
 /// What `lib/` has checked and passes on.
 #[napi(object, object_to_js = false)]
@@ -176,7 +177,7 @@ impl Inquiry {
         match task.await {
             Ok(Some(answer)) => Ok(answer),
             Ok(None) => Err(Error::from_reason("given up")),
-            Err(ended) => Err(Error::from_reason(format!("the inquiry failed inside: {ended}"))),
+            Err(ended) => Err(Error::from_reason(Cause::Internal(panic_text(ended)).to_string())),
         }
     }
 }

@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{Error, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi_derive::napi;
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::cli::args::TurnFlags;
 use crate::cli::environment::compose;
@@ -193,19 +193,23 @@ impl TurnHandle {
 }
 
 /// A panic in the task. Whatever the task held was dropped, its processes killed.
-fn internal(ended: tokio::task::JoinError) -> Failure {
-    let what = match ended.try_into_panic() {
+fn internal(ended: JoinError) -> Failure {
+    Failure {
+        cause: Cause::Internal(panic_text(ended)),
+        stderr_tail: None,
+        partial: Report::default(),
+    }
+}
+
+/// What a task that ended without an answer panicked with.
+pub(super) fn panic_text(ended: JoinError) -> String {
+    match ended.try_into_panic() {
         Ok(panic) => panic
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "a panic".into()),
-        Err(_) => "the turn's task was cancelled".into(),
-    };
-    Failure {
-        cause: Cause::Internal(what),
-        stderr_tail: None,
-        partial: Report::default(),
+        Err(_) => "the task was cancelled".into(),
     }
 }
 

@@ -9,7 +9,8 @@ use super::environment::value;
 use super::locate::{LocateError, Program};
 
 /// The names that the CLI has where nobody configured one, in order.
-pub const NAMES: [&str; 2] = ["cursor-agent", WRAPPER];
+pub const NAMES: [&str; 2] = [AGENT, WRAPPER];
+const AGENT: &str = "cursor-agent";
 /// The editor's launcher, which runs the agent as `cursor agent …`.
 const WRAPPER: &str = "cursor";
 
@@ -114,7 +115,7 @@ pub fn candidates(configured: Option<&str>) -> Vec<Candidate> {
 }
 
 /// What to try and what to tell, in order: what was configured, each name in `PATH`, and then each in the
-/// folders of the installers.
+/// folders of the installers. Each file is tried once.
 #[must_use]
 pub fn plan(candidates: Vec<Candidate>, places: &Places) -> Vec<Step> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -156,7 +157,23 @@ pub fn plan(candidates: Vec<Candidate>, places: &Places) -> Vec<Step> {
         last.extend(installed.into_iter().map(|path| try_file(&candidate, path)));
     }
     first.append(&mut last);
+    let mut seen = Vec::new();
+    first.retain(|step| match step {
+        Step::Tell { .. } => true,
+        Step::Try(attempt) => {
+            let file = same_file(&attempt.program.path);
+            let new = !seen.contains(&file);
+            seen.push(file);
+            new
+        }
+    });
     first
+}
+
+/// One file has many paths where folders are links; its name stays part of it, since that decides what it is.
+fn same_file(program: &Path) -> (PathBuf, Option<OsString>) {
+    let path = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    (path, program.file_name().map(OsString::from))
 }
 
 fn try_file(candidate: &Candidate, path: PathBuf) -> Step {
@@ -180,16 +197,26 @@ fn not_in_path(places: &Places, known: bool, installed: &[PathBuf]) -> LocateErr
 
 /// What words come before the arguments of this program: the wrapper `cursor` runs the agent as `cursor agent`.
 pub(super) fn leading(program: &Path) -> Vec<OsString> {
-    let name = if cfg!(windows) {
-        program.file_stem()
-    } else {
-        program.file_name()
+    // A link of that name to the agent itself is the agent, to which `agent` is the beginning of a prompt.
+    let links_to_agent = || {
+        program
+            .canonicalize()
+            .is_ok_and(|target| is_called(&target, AGENT))
     };
-    if name.is_some_and(|name| name.eq_ignore_ascii_case(WRAPPER)) {
+    if is_called(program, WRAPPER) && !links_to_agent() {
         vec!["agent".into()]
     } else {
         Vec::new()
     }
+}
+
+fn is_called(program: &Path, name: &str) -> bool {
+    let own = if cfg!(windows) {
+        program.file_stem()
+    } else {
+        program.file_name()
+    };
+    own.is_some_and(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Every file of that name that may be executed, and why others of that name are not among them.

@@ -19,7 +19,7 @@ pub const LIMIT: Duration = Duration::from_secs(5);
 /// Whom to ask for models.
 #[derive(Debug, Clone)]
 pub struct ModelsRequest {
-    /// A path, or a name that is looked up; the wrapper `cursor` is asked as `cursor agent`.
+    /// A path, or a name that is looked up; trimmed. The wrapper `cursor` is asked as `cursor agent`.
     pub binary: String,
     /// The whole environment of the program.
     pub environment: Vec<(OsString, OsString)>,
@@ -108,7 +108,8 @@ pub async fn discover(request: ModelsRequest) -> Result<ModelList, DiscoverError
 }
 
 async fn find(request: &ModelsRequest) -> Result<Program, LocateError> {
-    let (binary, places) = (request.binary.clone(), Places::of(&request.environment));
+    let binary = request.binary.trim().to_owned();
+    let places = Places::of(&request.environment);
     let found = tokio::task::spawn_blocking(move || locate(Some(&binary), &places)).await;
     found.unwrap_or_else(|_| Err(LocateError::NotFound("the look-up was ended".into())))
 }

@@ -1,7 +1,6 @@
 //! Which program is Cursor's agent, and is somebody logged in.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -10,7 +9,7 @@ use super::ask::{AskError, Asker, is_foreign};
 use super::auth::{AuthStatus, format_was_rejected, parse_auth_status};
 use super::candidates::{Attempt, Candidate, Places, Step, candidates, plan};
 use super::failure::{FailureClass, classify, not_runnable};
-use super::locate::{LocateError, Program};
+use super::locate::LocateError;
 use super::said::diagnostic;
 use super::verdict::{self, BinaryStatus, State, short};
 use super::version::{agent_version, is_editor_version};
@@ -98,7 +97,6 @@ impl Probe {
 
     async fn run(mut self, candidates: Vec<Candidate>) -> BinaryStatus {
         let mut shim = None;
-        let mut tried: Vec<(PathBuf, Option<OsString>)> = Vec::new();
         for step in steps(candidates, &self.request.environment).await {
             let mut attempt = match step {
                 Step::Tell { candidate, obstacle } => {
@@ -112,11 +110,6 @@ impl Probe {
                 }
                 Step::Try(attempt) => attempt,
             };
-            let key = same_file(&attempt.program);
-            if tried.contains(&key) {
-                continue;
-            }
-            tried.push(key);
             match self.identify(&mut attempt).await {
                 Identity::Agent { version } => return self.authenticate(attempt, version).await,
                 Identity::KeychainLocked(said) => {
@@ -316,15 +309,6 @@ async fn steps(candidates: Vec<Candidate>, environment: &[(OsString, OsString)])
     tokio::task::spawn_blocking(move || plan(candidates, &places))
         .await
         .unwrap_or_default()
-}
-
-/// One file has many paths where folders are links; its name stays part of it, since that decides what it is.
-fn same_file(program: &Program) -> (PathBuf, Option<OsString>) {
-    let path = program
-        .path
-        .canonicalize()
-        .unwrap_or_else(|_| program.path.clone());
-    (path, program.path.file_name().map(OsString::from))
 }
 
 /// The status on standard output; or on standard error where the other one is empty.

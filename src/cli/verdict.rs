@@ -119,12 +119,13 @@ pub(super) fn obstacle(candidate: &Candidate, obstacle: &LocateError) -> String 
 
 /// What is told of a candidate, before it is cut.
 pub(super) fn labelled(candidate: &Candidate, about: &str) -> String {
-    let label = if candidate.configured {
-        "configured binary"
-    } else {
-        &candidate.name
-    };
-    format!("{label}: {about}")
+    let Candidate { name, configured } = candidate;
+    match configured {
+        // Of a path the rest of the line tells.
+        true if name.contains(std::path::is_separator) => format!("configured binary: {about}"),
+        true => format!("configured binary {name}: {about}"),
+        false => format!("{name}: {about}"),
+    }
 }
 
 /// At most [`REASON`] characters of it.

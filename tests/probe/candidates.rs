@@ -336,6 +336,27 @@ async fn the_wrapper_is_asked_as_cursor_agent() {
 }
 
 #[tokio::test]
+async fn a_link_called_cursor_to_the_agent_itself_is_the_agent() {
+    let machine = Machine::new();
+    machine.script("versions/1/cursor-agent", AGENT);
+    symlink(machine.at("versions/1/cursor-agent"), machine.at("one/cursor")).unwrap();
+    let status = machine.probe().await;
+    assert_eq!(status.state, State::Ready, "{status:?}");
+    assert_eq!(status.program.unwrap().leading, Vec::<std::ffi::OsString>::new());
+}
+
+#[tokio::test]
+async fn a_configured_name_that_is_nowhere_is_told_by_its_name() {
+    let machine = Machine::new();
+    let (ok, status) = machine.validate("my-agent").await;
+    assert!(!ok);
+    assert_eq!(
+        status.diagnostics,
+        ["configured binary my-agent: not found in PATH (ENOENT)"]
+    );
+}
+
+#[tokio::test]
 async fn the_editor_without_an_agent_is_not_the_agent() {
     let machine = Machine::new();
     machine.script(
