@@ -198,7 +198,7 @@ export interface CursorBinaryStatus {
  * Never rejects for what a program prints or does.
  *
  * @throws {TypeError} synchronously, for a wrong option; nothing was started.
- * @throws {CursorError} as a rejection, for an aborted `signal`.
+ * @throws {CursorError} as a rejection, for an aborted `signal` or a fault in this package.
  */
 export function probeCursorBinary(options?: CursorProbeOptions): Promise<CursorBinaryStatus>;
 
@@ -216,7 +216,7 @@ export interface CursorValidation {
  * Probe one program, as a settings page does before it saves it. Nothing in `PATH` stands in for it.
  *
  * @throws {TypeError} synchronously, for a blank path or a wrong option.
- * @throws {CursorError} as a rejection, for an aborted `signal`.
+ * @throws {CursorError} as a rejection, for an aborted `signal` or a fault in this package.
  */
 export function validateCursorBinaryPath(
   path: string,

@@ -190,7 +190,8 @@ function validateCursorBinaryPath(path, options = {}) {
 }
 function discoverCursorModels(binary, timeoutMs, options = {}) {
   const name = word("binary", binary);
-  const given = checked("the options of discoverCursorModels", { ...options, timeoutMs });
+  const { env, signal } = object("the options of discoverCursorModels", options);
+  const given = checked("the arguments of discoverCursorModels", { env, signal, timeoutMs });
   return ask(given, (inquiry) => inquiry.models({ ...given.options, binary: name })).then((answer) => {
     const meta = answer.entries.flatMap((entry) => {
       const known = details(entry);
@@ -241,7 +242,9 @@ function checked(name, value) {
 function ask({ signal }, question) {
   if (signal?.aborted) return Promise.reject(aborted(signal));
   const inquiry = new import_native.default.Inquiry(scope);
-  const answer = question(inquiry);
+  const answer = question(inquiry).catch((error) => {
+    throw new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
+  });
   if (signal === void 0) return answer;
   return new Promise((resolve, reject) => {
     const abort = () => {

@@ -251,6 +251,7 @@ describe("a wrong argument is a TypeError before anything happens", () => {
     ["signal", () => discoverCursorProviderModels({ signal: wrong({}) }), "signal must be an AbortSignal"],
     ["path", () => validateCursorBinaryPath("  "), "path must be a string that is not blank"],
     ["binary", () => discoverCursorModels(wrong(undefined)), "binary must be a string"],
+    ["its options", () => discoverCursorModels("x", 1, wrong("y")), "the options of discoverCursorModels"],
     ["text", () => parseCursorModels(wrong(null)), "text must be a string"],
     ["stdout", () => parseCursorAuthStatus(wrong(new Uint8Array())), "stdout must be a string"],
   ])("%s", (_name, call, message) => {
@@ -308,6 +309,20 @@ describe.runIf(process.platform === "linux")("what is left", () => {
     await eventually("no process is left", () => !pids.some((one) => existsSync(`/proc/${one}`)));
     await eventually("no pipe is left", () => pipes().length <= before);
   });
+});
+
+test("a host that exits in the middle takes what runs for a probe with it", async () => {
+  const machine = new Machine();
+  machine.standIn("bin/cursor-agent", { status: endless });
+  const program = `
+    require(${JSON.stringify(root)}).probeCursorBinary({ timeoutMs: 60_000 });
+    const ready = () => require("node:fs").existsSync(${JSON.stringify(machine.at("self.pid"))});
+    setInterval(() => ready() && process.exit(7), 5);
+  `;
+  const exiting = promisify(execFile)(process.execPath, ["-e", program], { env: machine.env });
+  await expect(exiting).rejects.toMatchObject({ code: 7 });
+  const pids = await Promise.all(["self.pid", "child.pid"].map((name) => pid(machine, name)));
+  await eventually("both are gone", () => !pids.some(runs));
 });
 
 test("Node ends by itself once a probe is answered or given up", async () => {

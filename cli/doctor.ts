@@ -58,7 +58,7 @@ async function examine(command: DoctorCommand, inquirer: Inquirer, signal: Abort
     platform: process.platform,
     node: { version: process.version, platform: process.platform, arch: process.arch },
     binary: command.binary,
-    hasKey: Boolean(process.env.CURSOR_API_KEY),
+    hasKey: Boolean(process.env.CURSOR_API_KEY || process.env.CURSOR_AUTH_TOKEN),
   };
   if (command.worktree !== undefined) {
     found.worktree = await lookAtWorktree(path.resolve(command.worktree));

@@ -9,7 +9,7 @@ import type {
   CursorValidation,
 } from "../index.js";
 import type { Inquiry, InquiryOptions, ModelEntry, ModelsAnswer, ProbeAnswer } from "../native.js";
-import { aborted } from "./errors.js";
+import { aborted, CursorError } from "./errors.js";
 import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
 
@@ -37,7 +37,8 @@ export function discoverCursorModels(
   options: Pick<CursorDiscoveryOptions, "env" | "signal"> = {},
 ): Promise<CursorModelDiscovery> {
   const name = check.word("binary", binary);
-  const given = checked("the options of discoverCursorModels", { ...options, timeoutMs });
+  const { env, signal } = check.object("the options of discoverCursorModels", options);
+  const given = checked("the arguments of discoverCursorModels", { env, signal, timeoutMs });
   return ask(given, (inquiry) => inquiry.models({ ...given.options, binary: name })).then((answer) => {
     const meta = answer.entries.flatMap((entry) => {
       const known = details(entry);
@@ -102,7 +103,10 @@ function checked(name: string, value: unknown): Given {
 function ask<T>({ signal }: Given, question: (inquiry: Inquiry) => Promise<T>): Promise<T> {
   if (signal?.aborted) return Promise.reject(aborted(signal));
   const inquiry = new native.Inquiry(scope);
-  const answer = question(inquiry);
+  // The core never fails for what a program does, so that what rejects here is a fault of ours.
+  const answer = question(inquiry).catch((error: Error) => {
+    throw new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
+  });
   if (signal === undefined) return answer;
   return new Promise((resolve, reject) => {
     const abort = (): void => {
