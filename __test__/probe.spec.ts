@@ -330,7 +330,7 @@ test("Node ends by itself once a probe is answered or given up", async () => {
   machine.standIn("bin/cursor-agent", { status: [{ linger: true }] });
   const program = `
     const { probeCursorBinary } = require(${JSON.stringify(root)});
-    probeCursorBinary({ timeoutMs: 200 }).then(async (status) => {
+    probeCursorBinary({ timeoutMs: 2000 }).then(async (status) => {
       const given = await probeCursorBinary({ signal: AbortSignal.timeout(100) }).catch((error) => error.code);
       console.log(status.state, given);
     });

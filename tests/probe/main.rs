@@ -1,9 +1,13 @@
 //! Probing and model discovery, on real programs in real folders.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test may")]
 
+#[cfg(test)]
 mod bounds;
+#[cfg(test)]
 mod candidates;
+#[cfg(test)]
 mod models;
+#[cfg(test)]
 mod states;
+#[cfg(test)]
 mod support;

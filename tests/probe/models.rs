@@ -6,14 +6,14 @@ use fusion_cursor_native::cli::models::ModelList;
 use fusion_cursor_native::cli::verdict::State;
 use serde_json::{Value, json};
 
-use crate::support::{AGENT, Machine, SCANT, WRAPPER, within};
+use crate::support::{AGENT, Machine, TIGHT, WRAPPER, within};
 
 const TABLE: &str = "Available models\n\nauto - Auto (default)\nm - Foo - Bar (beta) (current)\nn-1[x=1,y=false] - Foo\n\n\
     Tip: use --model <id> (or /model <id> in interactive mode) to switch.\n";
 
 async fn with_models(steps: Value) -> Result<ModelList, DiscoverError> {
     let mut machine = Machine::new();
-    machine.limit = std::time::Duration::from_secs(2);
+    machine.limit = TIGHT;
     let agent = machine.stand_in("one/cursor-agent", &json!({ "turn": [], "models": steps }));
     machine.models(agent.to_str().unwrap()).await
 }
@@ -90,8 +90,7 @@ async fn a_list_of_a_command_that_failed_does_not_count() {
 
 #[tokio::test]
 async fn what_cannot_be_asked_says_so() {
-    let mut machine = Machine::new();
-    machine.limit = SCANT;
+    let machine = Machine::new();
     for (binary, why) in [("cursor-agent", "ENOENT"), ("/no/such/agent", "ENOENT")] {
         let error = machine.models(binary).await.unwrap_err();
         assert!(matches!(error, DiscoverError::NotLocated(_)), "{error:?}");

@@ -1,4 +1,5 @@
 //! A machine to probe: folders of programs, a home, and the environment that leads there.
+#![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::ffi::OsString;
 use std::fs::{Permissions, create_dir_all, set_permissions, write};
@@ -18,7 +19,9 @@ use tempfile::TempDir;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// The limit of a command that is expected to answer.
 pub(crate) const AMPLE: Duration = Duration::from_secs(15);
-/// The limit of a command that is expected to hang.
+/// The limit where one command is expected to hang and another one to answer, on a busy machine too.
+pub(crate) const TIGHT: Duration = Duration::from_secs(2);
+/// The limit where nothing is expected to answer.
 pub(crate) const SCANT: Duration = Duration::from_millis(300);
 
 pub(crate) const VERSION: &str = "2026.08.11-e8db854";
