@@ -28,7 +28,9 @@ describe("the doctor", () => {
     const { code, stdout, stderr } = await run(machine, "doctor");
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^✓ fusion-cursor-native \S+ {2}\S+ {2}\S+\.node\n✓ Node v/);
-    expect(stdout).toContain(`✓ cursor-agent  ${agent}  ${VERSION}\n✓ logged in\n✓ 2 models\n`);
+    expect(stdout).toContain(
+      `✓ cursor-agent  ${agent}  ${VERSION}\n– cursor  not tried: the one above answers\n✓ logged in\n✓ 2 models\n`,
+    );
     expect(stdout).toMatch(/\na turn can start\n$/);
     const found = await diagnosis(machine);
     expect(found).toMatchObject({ code: 0, ok: true, problems: [], models: { count: 2 }, worktree: null });

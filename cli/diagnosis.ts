@@ -209,6 +209,11 @@ function candidateLines({ cli, models }: Diagnosis): Line[] {
     : [cli.binaryName, ...(cli.launchArgs ?? [])].join(" ");
   const version = cli.version === undefined ? [] : [cli.version];
   lines.push([version.length > 0 ? YES : NO, name, cli.binaryPath, ...version]);
+  for (const other of ["cursor-agent", "cursor"]) {
+    if (cli.binaryName !== other && !cli.diagnostics?.some((fate) => fate.startsWith(`${other}: `))) {
+      lines.push([OTHER, other, "not tried: the one above answers"]);
+    }
+  }
   lines.push([cli.authenticated ? YES : NO, cli.authenticated ? "logged in" : `login: ${cli.state}`]);
   if (models != null) {
     const count = models.count === 1 ? "1 model" : `${models.count} models`;

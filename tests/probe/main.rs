@@ -11,3 +11,5 @@ mod models;
 mod states;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod wrapper;
