@@ -1,9 +1,11 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a scenario
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Diagnosis, describeDiagnosis, diagnose, type Found } from "../cli/diagnosis.ts";
-import { runCommand } from "./support/command.ts";
+import { finished, runCommand, startCommand } from "./support/command.ts";
 import { AGENT, Machine, VERSION } from "./support/machine.ts";
+import { eventually, runs } from "./support/stage.ts";
 
 /** Runs the command on this machine, with git at hand. */
 function run(machine: Machine, ...argv: string[]) {
@@ -100,6 +102,19 @@ describe("the doctor", () => {
     });
     const file = await diagnosis(machine, "--worktree", machine.file("file", ""));
     expect(file).toMatchObject({ code: 1, worktree: { kind: "not-a-folder" } });
+  });
+
+  test("ends with Ctrl-C, and what it asked ends too", async () => {
+    const machine = new Machine();
+    const pidFile = machine.at("agent.pid");
+    machine.standIn("bin/cursor-agent", {
+      status: [{ ignore: ["SIGTERM"] }, { touch: pidFile, content: "${pid}" }, { linger: true }],
+    });
+    const child = startCommand(["doctor"], { env: machine.env });
+    await eventually("the agent runs", () => existsSync(pidFile));
+    child.kill("SIGINT");
+    expect(await finished(child)).toMatchObject({ code: 130, stdout: "", stderr: "" });
+    await eventually("the agent is gone", () => !runs(Number(machine.read("agent.pid"))));
   });
 
   test("refuses what it does not know", async () => {

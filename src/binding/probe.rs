@@ -266,7 +266,7 @@ impl From<std::result::Result<ModelList, DiscoverError>> for ModelsAnswer {
                     .then(|| "no models available for this account".into()),
                 entries: list.entries.into_iter().map(ModelEntry::from).collect(),
             },
-            Err(error) => Self::none("none", Some(error.to_string())),
+            Err(error) => Self::none("none", Some(error.reason())),
         }
     }
 }

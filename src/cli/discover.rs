@@ -10,7 +10,7 @@ use super::locate::{LocateError, Program, locate};
 use super::models::{ModelList, parse_models};
 use super::probe::{ProbeRequest, probe};
 use super::said::diagnostic;
-use super::verdict::{BinaryStatus, State};
+use super::verdict::{BinaryStatus, State, without_middle};
 use crate::process::{Exit, Owner};
 
 /// The limit where the caller says none.
@@ -53,6 +53,14 @@ pub enum DiscoverError {
     /// It answered with something that is no list.
     #[error("{0}")]
     Unreadable(String),
+}
+
+impl DiscoverError {
+    /// The reason in one line of at most 180 characters.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        without_middle(&self.to_string())
+    }
 }
 
 /// Ask the CLI for its models.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::candidates::Candidate;
 use super::environment::value;
 use super::locate::{LocateError, Program};
-use super::said::diagnostic;
+use super::said::{diagnostic, plain};
 
 /// How usable Cursor's CLI is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,32 +100,49 @@ pub(super) fn short(path: &Path) -> String {
 
 /// One line about a candidate; one that is too long is cut at its end.
 pub(super) fn line(candidate: &Candidate, about: &str) -> String {
-    diagnostic(&labelled(candidate, about))
+    let whole = labelled(candidate, about);
+    if whole.chars().count() <= LINE {
+        return whole;
+    }
+    let kept: String = whole.chars().take(LINE - 1).collect();
+    format!("{kept}…")
 }
 
-/// One line about what stands in the way; of one that is too long the middle is left out, since a long path comes
-/// first there and what is wrong with it last.
+/// One line about what stands in the way.
 pub(super) fn obstacle(candidate: &Candidate, obstacle: &LocateError) -> String {
-    let whole = labelled(candidate, &obstacle.to_string());
+    without_middle(&labelled(candidate, &obstacle.to_string()))
+}
+
+/// One line; of one that is too long the middle is left out. For sentences with a long path first and what is wrong
+/// with it last.
+pub(super) fn without_middle(text: &str) -> String {
+    let whole = on_one_line(text);
     let length = whole.chars().count();
     if length <= LINE {
-        return diagnostic(&whole);
+        return whole;
     }
     let (front, back) = (LINE / 2, LINE - LINE / 2 - 1);
     let beginning: String = whole.chars().take(front).collect();
     let end: String = whole.chars().skip(length - back).collect();
-    diagnostic(&format!("{beginning}…{end}"))
+    format!("{beginning}…{end}")
 }
 
-/// What is told of a candidate, before it is cut.
+/// What is told of a candidate, before it is cut. Keys are masked in what programs say, not in paths: the folders
+/// of package managers and temporary folders look like keys.
 pub(super) fn labelled(candidate: &Candidate, about: &str) -> String {
     let Candidate { name, configured } = candidate;
-    match configured {
+    on_one_line(&match configured {
         // Of a path the rest of the line tells.
         true if name.contains(std::path::is_separator) => format!("configured binary: {about}"),
-        true => format!("configured binary {name}: {about}"),
+        // Somebody may have put a key into the wrong field.
+        true => format!("configured binary {}: {about}", diagnostic(name)),
         false => format!("{name}: {about}"),
-    }
+    })
+}
+
+/// A path may hold any character.
+fn on_one_line(text: &str) -> String {
+    plain(text).replace(char::is_control, " ")
 }
 
 /// At most [`REASON`] characters of it.

@@ -75,7 +75,7 @@ enum End {
 /// a few times.
 ///
 /// # Errors
-/// As [`start`].
+/// As [`start`], and `TimedOut` where the system did not start it within `limit`.
 pub async fn run(launch: Launch, limit: Duration) -> io::Result<Ran> {
     let began = Instant::now();
     let deadline = began + limit;

@@ -142,6 +142,19 @@ async fn a_configured_name_that_is_nowhere_is_told_by_its_name() {
 }
 
 #[tokio::test]
+async fn a_path_that_looks_like_a_key_is_told_as_it_is_and_a_key_in_its_place_is_not() {
+    let machine = Machine::new();
+    let program = machine.script("b7Xq9ZkP2mW4vT8sLd3NcR6yHj/agent\n2", "exit 7");
+    let (_, status) = machine.validate(program.to_str().unwrap()).await;
+    assert!(
+        status.diagnostics[0].contains("b7Xq9ZkP2mW4vT8sLd3NcR6yHj/agent 2"),
+        "{status:?}"
+    );
+    let (_, status) = machine.validate("key_0123456789abcdef0123456789abcdef").await;
+    assert!(!status.diagnostics[0].contains("0123456789"), "{status:?}");
+}
+
+#[tokio::test]
 async fn a_broken_configured_program_is_told_and_path_stands_in_for_it() {
     let machine = Machine::new();
     let agent = machine.script("two/cursor-agent", AGENT);

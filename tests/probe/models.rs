@@ -96,6 +96,12 @@ async fn what_cannot_be_asked_says_so() {
         assert!(matches!(error, DiscoverError::NotLocated(_)), "{error:?}");
         assert!(error.to_string().contains(why), "{error}");
     }
+    let long = machine
+        .models(&format!("/{}", "a folder/".repeat(200)))
+        .await
+        .unwrap_err()
+        .reason();
+    assert!(long.chars().count() <= 180 && long.ends_with(')'), "{long}");
     let broken = machine.file("broken", "#!/no/such/interpreter\n", 0o755);
     let error = machine.models(broken.to_str().unwrap()).await.unwrap_err();
     assert!(matches!(error, DiscoverError::NotAsked(_)), "{error:?}");
