@@ -271,11 +271,35 @@ async fn many_turns_leave_neither_zombies_nor_descriptors() {
     }
     if cfg!(target_os = "linux") {
         eventually("all descriptors are closed", || descriptors() <= before).await;
-        let own = std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id()))
-            .unwrap_or_default();
-        eventually("no zombie", || {
-            own.split_whitespace().all(|pid| !is_zombie(pid.parse().unwrap()))
-        })
-        .await;
+        eventually("no child is left", || children().is_empty()).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abort_in_the_moment_of_the_start_leaves_no_child() {
+    let stage = Stage::new(&json!([init(), { "linger": true }])).limits(LimitOptions {
+        kill_grace_ms: Some(50.0),
+        ..LimitOptions::default()
+    });
+    for round in 0..300_u64 {
+        let (control, task) = stage.start(|control| Eager { control });
+        tokio::time::sleep(Duration::from_micros(round * 10)).await;
+        control.abort();
+        within("the turn", task).await.unwrap().unwrap_err();
+    }
+    if cfg!(target_os = "linux") {
+        eventually("no child is left", || children().is_empty()).await;
+    }
+}
+
+/// The children of this process, zombies too, whichever of its threads started them.
+fn children() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_whitespace().map(String::from).collect::<Vec<_>>())
+        .collect()
 }
