@@ -42,6 +42,31 @@ async fn a_process_that_stays_after_its_result_is_ended_and_the_turn_is_good() {
     }
 }
 
+/// Whoever reads what never ends must stop somewhere; a slow consumer must not put that off for ever.
+#[tokio::test]
+async fn a_process_that_talks_on_after_its_result_is_ended_too() {
+    let chatter = json!({ "line": { "type": "thinking", "subtype": "delta", "text": "x" }, "repeat": 2000, "write": "whole" });
+    let mut steps = vec![init(), result("answer")];
+    steps.extend(vec![chatter; 2000]);
+    let stage = Stage::new(&json!(steps)).limits(LimitOptions {
+        exit_grace_ms: Some(200.0),
+        kill_grace_ms: Some(100.0),
+        ..LimitOptions::default()
+    });
+    let (batches, mut taken) = tokio::sync::mpsc::unbounded_channel();
+    let (control, task) = stage.start(|_| ByHand { batches });
+    let slowly = tokio::spawn(async move {
+        while taken.recv().await.is_some() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            control.taken(Taken::GoOn);
+        }
+    });
+    let report = within("the turn", task).await.unwrap().unwrap();
+    assert_eq!(report.text, "answer");
+    assert!(report.duration < Duration::from_secs(5), "{:?}", report.duration);
+    slowly.await.unwrap();
+}
+
 #[tokio::test]
 async fn a_member_that_outlives_its_leader_is_ended_too() {
     let stage = Stage::new(&json!([

@@ -30,6 +30,9 @@ const CHUNK: usize = 64 * 1024;
 const BACKLOG: usize = 256 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
 const BACKLOG_EVENTS: usize = 512;
+/// How much is read at most after the process has ended, in bytes. A pipe holds no more, so what is behind it
+/// was written by somebody else.
+const DRAIN_LIMIT: usize = 1024 * 1024;
 /// How long standard error is read after the end, where somebody else holds the pipe open.
 const STDERR_PATIENCE: Duration = Duration::from_millis(100);
 
@@ -89,6 +92,7 @@ struct Flow<C> {
     quiet_since: Instant,
     leaving_since: Option<Instant>,
     exit: Option<(Exit, Instant)>,
+    drained: usize,
     at_end: bool,
 }
 
@@ -149,6 +153,7 @@ impl<C: Consumer> Flow<C> {
             quiet_since: started,
             leaving_since: None,
             exit: None,
+            drained: 0,
             at_end: false,
         }
     }
@@ -236,8 +241,9 @@ impl<C: Consumer> Flow<C> {
             }
             let held_up = self.in_flight && self.inbox.is_full();
             let reading = !self.at_end && !held_up;
-            // The limits are on the process. While the consumer makes it wait they stand still.
-            let watching = reading || self.at_end;
+            // The limits are on the process. While the consumer makes it wait they stand still, but for the
+            // one on how long it stays after its result: nothing it may still say is waited for.
+            let watching = reading || self.at_end || self.is_leaving();
             let deadline = self.deadline();
             tokio::select! {
                 biased;
@@ -256,7 +262,12 @@ impl<C: Consumer> Flow<C> {
                     self.exit = Some((exit, Instant::now()));
                 }
                 read = self.stdout.read(&mut chunk), if reading => match read {
-                    Ok(length) if length > 0 => self.take(&chunk[..length]),
+                    Ok(length) if length > 0 => {
+                        self.take(&chunk[..length]);
+                        if self.has_said_enough(length) {
+                            return End::Done;
+                        }
+                    }
                     // A pipe fails only where it is gone, which is its end.
                     Ok(_) | Err(_) => {
                         self.at_end = true;
@@ -295,11 +306,27 @@ impl<C: Consumer> Flow<C> {
         }
     }
 
+    fn is_leaving(&self) -> bool {
+        matches!(self.phase(), Phase::Leaving { .. })
+    }
+
+    /// Whether a process that never stops talking has had its time. Its output keeps the reading so busy that
+    /// the timer's turn may not come.
+    fn has_said_enough(&mut self, length: usize) -> bool {
+        match self.phase() {
+            Phase::Leaving { .. } => Instant::now() >= self.deadline(),
+            Phase::Draining { .. } => {
+                self.drained += length;
+                self.drained >= DRAIN_LIMIT
+            }
+            Phase::FirstLine | Phase::Streaming => false,
+        }
+    }
+
     /// The reading goes on after the consumer had stopped it: every wait begins anew.
     fn resume(&mut self) {
         let now = Instant::now();
         self.quiet_since = now;
-        self.leaving_since = self.leaving_since.map(|_| now);
         self.exit = self.exit.map(|(exit, _)| (exit, now));
     }
 
