@@ -553,11 +553,13 @@ async function rest(held, reader, callbacks, over) {
   }
 }
 function deliver(event, callbacks, over) {
-  const seen = callbacks.onEvent?.(event);
-  if (isThenable(seen)) return seen.then(() => over() ? void 0 : deliverTyped(event, callbacks));
+  const seen = promised(callbacks.onEvent?.(event));
+  if (seen !== void 0) return seen.then(() => over() ? void 0 : deliverTyped(event, callbacks));
   if (over()) return void 0;
-  const typed = deliverTyped(event, callbacks);
-  return isThenable(typed) ? typed : void 0;
+  return promised(deliverTyped(event, callbacks));
+}
+function promised(returned) {
+  return isThenable(returned) ? Promise.resolve(returned) : void 0;
 }
 function deliverTyped(event, callbacks) {
   switch (event.type) {
@@ -587,7 +589,7 @@ function info(event) {
   };
 }
 function isThenable(value) {
-  return typeof value === "object" && value !== null && typeof value.then === "function";
+  return (typeof value === "object" && value !== null || typeof value === "function") && typeof value.then === "function";
 }
 
 // lib/turn.ts

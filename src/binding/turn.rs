@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use napi::Status;
-use napi::bindgen_prelude::{Error, Result};
+use napi::bindgen_prelude::{AsyncBlock, AsyncBlockBuilder, Error, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
+use napi::{Env, Status};
 use napi_derive::napi;
 use parking_lot::Mutex;
 use tokio::task::{JoinError, JoinHandle};
@@ -176,19 +176,25 @@ impl TurnHandle {
     }
 
     /// What the turn came to, once its processes are gone. Can be asked once.
+    ///
+    /// Not an `async fn`: its future would borrow this handle, which an environment that ends frees while
+    /// the future is still waiting.
     #[napi(catch_unwind)]
-    pub async fn settled(&self) -> Result<TurnOutcome> {
+    pub fn settled(&self, env: &Env) -> Result<AsyncBlock<TurnOutcome>> {
         let task = self.task.lock().take();
         let Some(task) = task else {
             return Err(Error::from_reason(
                 "the outcome of this turn was asked for before",
             ));
         };
-        Ok(match task.await {
-            Ok(Ok(report)) => TurnOutcome::from(report),
-            Ok(Err(failure)) => TurnOutcome::from(*failure),
-            Err(ended) => TurnOutcome::from(internal(ended)),
+        AsyncBlockBuilder::new(async move {
+            Ok(match task.await {
+                Ok(Ok(report)) => TurnOutcome::from(report),
+                Ok(Err(failure)) => TurnOutcome::from(*failure),
+                Err(ended) => TurnOutcome::from(internal(ended)),
+            })
         })
+        .build(env)
     }
 }
 
