@@ -16,7 +16,8 @@ export interface CursorPromptInput {
   /**
    * The program to run: an absolute path, or a name that is looked up in `PATH`. It is one string: spaces
    * and non-ASCII characters are fine and quotes are not stripped. Absent: `cursor-agent` from `PATH`, and
-   * where there is none, `cursor agent`.
+   * where there is none, `cursor`; then the same two where their installers put them, as in
+   * {@link probeCursorBinary}. A program named `cursor` is the editor's launcher, and is run as `cursor agent`.
    */
   binary?: string;
   /** A model id. A leading `cursor-cli/` is dropped. Default: `auto`. */
@@ -122,6 +123,191 @@ export interface CursorPromptResult {
  * @throws {CursorError} as a rejection, for everything else; `partial` holds what the turn had so far.
  */
 export function launchCursorPrompt(input: CursorPromptInput): Promise<CursorPromptResult>;
+
+/** What a probe may be told. */
+export interface CursorProbeOptions {
+  /**
+   * A program that somebody configured: a path, or a name that is looked up in `PATH`. It is one string: spaces
+   * and non-ASCII characters are fine, quotes are not stripped, and no shell ever sees it. It is trimmed; blank
+   * counts as absent. It is tried first, and where it fails, what is in `PATH` is tried all the same.
+   */
+  binaryPath?: string;
+  /**
+   * Limit for each command, in milliseconds. The whole call takes at most four times that, and a moment for
+   * killing what hangs. Zero, less or NaN: the default, 3000.
+   */
+  timeoutMs?: number;
+  /** Added to the environment, as in {@link CursorPromptInput}. Its `PATH` and `HOME` are the ones that count. */
+  env?: Record<string, string>;
+  /** Ends the call at once: it rejects with a {@link CursorError} of code `CURSOR_ABORTED`, and what it started is killed. */
+  signal?: AbortSignal;
+}
+
+/** What a probe found. */
+export interface CursorBinaryStatus {
+  /** There is a CLI that answers. True for `keychain-locked` and `ide-missing` too, which keep it from working. */
+  available: boolean;
+  /** True for `ready` alone. */
+  authenticated: boolean;
+  /**
+   * - `ready`: it answers, and `status` says that somebody is logged in.
+   * - `unauthenticated`: `status` says that nobody is. Where `CURSOR_API_KEY` is set turns may work all the same,
+   *   and `reason` says so.
+   * - `auth-unknown`: `status` hung, crashed, or could not be read.
+   * - `keychain-locked`: macOS keeps the login in a keychain that is locked.
+   * - `ide-missing`: there is only the command `cursor`, with neither editor nor agent behind it.
+   * - `not-runnable`: it is there, and cannot be started or ends with an error.
+   * - `missing`: it is not there, or what is there is not Cursor's agent.
+   */
+  state:
+    | "ready"
+    | "unauthenticated"
+    | "auth-unknown"
+    | "keychain-locked"
+    | "ide-missing"
+    | "not-runnable"
+    | "missing";
+  /** The candidate that won: `cursor-agent`, `cursor`, or the configured string. */
+  binaryName?: string;
+  /** Its absolute path. Give it as `binary` to {@link launchCursorPrompt} and {@link discoverCursorModels}. */
+  binaryPath?: string;
+  /**
+   * `["agent"]` where the winner is the wrapper `cursor`. A `binary` of that name gets it by itself; it is
+   * for those who run the program on their own.
+   */
+  launchArgs?: string[];
+  /** `binaryPath` of the options, trimmed; absent where that is blank. */
+  configuredBinaryPath?: string;
+  /** True where the winner is the configured program. */
+  usingConfiguredBinaryPath: boolean;
+  /** The agent's version, as in `2026.08.11-e8db854`. Never taken from an error, a notice, or the editor. */
+  version?: string;
+  /** What keeps it from being `ready`, and what to do. At most 600 characters. */
+  reason?: string;
+  /**
+   * One line for every program or name that failed before the winner, at most 180 characters each, without
+   * control characters and keys. Also says where the winner was found outside `PATH`.
+   */
+  diagnostics?: string[];
+  /** From the call to the answer, in milliseconds. */
+  probeDurationMs: number;
+}
+
+/**
+ * Find Cursor's CLI and ask it for its version and its login.
+ *
+ * The candidates are the configured program, `cursor-agent` and `cursor` in `PATH`, and then the same two where
+ * their installers put them: `~/.local/bin` and `~/.cursor/bin`, `%LOCALAPPDATA%\cursor-agent` on Windows. The
+ * first that answers `--version` as the agent does wins. `cursor` is the editor's launcher, so that it is asked
+ * as `cursor agent`. The login is what `status --format json` of the winner says in `isAuthenticated`.
+ *
+ * Never rejects for what a program prints or does.
+ *
+ * @throws {TypeError} synchronously, for a wrong option; nothing was started.
+ * @throws {CursorError} as a rejection, for an aborted `signal` or a fault in this package.
+ */
+export function probeCursorBinary(options?: CursorProbeOptions): Promise<CursorBinaryStatus>;
+
+/** Whether a configured program can be saved. */
+export interface CursorValidation {
+  /** True where that program itself answers as Cursor's agent does; whether somebody is logged in does not matter. */
+  ok: boolean;
+  /** The probe of that program alone. */
+  status: CursorBinaryStatus;
+  /** Why not, in one line of at most 180 characters, fit to stand beside a settings field. */
+  diagnostic?: string;
+}
+
+/**
+ * Probe one program, as a settings page does before it saves it. Nothing in `PATH` stands in for it.
+ *
+ * @throws {TypeError} synchronously, for a blank path or a wrong option.
+ * @throws {CursorError} as a rejection, for an aborted `signal` or a fault in this package.
+ */
+export function validateCursorBinaryPath(
+  path: string,
+  options?: Omit<CursorProbeOptions, "binaryPath">,
+): Promise<CursorValidation>;
+
+/** A model of the CLI's list. The list is a catalogue: the account may be refused some of it. */
+export interface CursorModel {
+  /** What `model` takes. */
+  id: string;
+  /** For people. */
+  label: string;
+  /** Marked as the default. */
+  isDefault: boolean;
+  /** Marked as the one in use. */
+  isCurrent: boolean;
+}
+
+/** What the CLI's `models` said. */
+export interface CursorModelDiscovery {
+  /** The ids, in the CLI's order, each once. */
+  models: string[];
+  entries: CursorModel[];
+  /** `none`: the CLI could not be asked, or did not answer with a list. */
+  source: "models-text" | "models-json" | "none";
+  /** True where the CLI gave no list. An account without models is a list that is empty, and no fallback. */
+  fallbackUsed: boolean;
+  /** Why there are no models: the CLI's own sentence where it has one, at most 180 characters. */
+  reason?: string;
+  /** By id, and only what a structured list of the CLI tells; never made up from the text. */
+  modelMeta?: Record<string, { reasoning?: boolean; contextWindow?: number }>;
+}
+
+/**
+ * Ask a program for its models.
+ *
+ * @param binary a path, or a name that is looked up; a program named `cursor` is asked as `cursor agent`.
+ * @param timeoutMs limit in milliseconds. Zero, less or NaN: the default, 5000.
+ * @throws {TypeError} synchronously, for a wrong argument; nothing was started.
+ * @throws {CursorError} as a rejection, for an aborted `signal`; never for what the program prints or does.
+ */
+export function discoverCursorModels(
+  binary: string,
+  timeoutMs?: number,
+  options?: Pick<CursorDiscoveryOptions, "env" | "signal">,
+): Promise<CursorModelDiscovery>;
+
+/** What a discovery may be told: see {@link CursorProbeOptions}. */
+export interface CursorDiscoveryOptions {
+  binaryPath?: string;
+  /** Limit for each command, in milliseconds. Zero, less or NaN: the defaults, 3000 for the probe's and 5000 for `models`. */
+  timeoutMs?: number;
+  env?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** The models as a provider offers them. */
+export interface CursorProviderModels {
+  models: { id: string; label: string; reasoning?: boolean; contextWindow?: number }[];
+  /** As in {@link CursorModelDiscovery}; `probe` where the probe found nothing to ask. */
+  source: string;
+  fallbackUsed: boolean;
+  reason?: string;
+}
+
+/**
+ * Probe, and ask the winner for its models.
+ *
+ * @throws {TypeError} synchronously, for a wrong option; nothing was started.
+ * @throws {CursorError} as a rejection, for an aborted `signal`; never for what a program prints or does.
+ */
+export function discoverCursorProviderModels(options?: CursorDiscoveryOptions): Promise<CursorProviderModels>;
+
+/** *Sync.* The models in the output of `cursor-agent models`, text or JSON. Never throws for what the text holds. */
+export function parseCursorModels(text: string): CursorModel[];
+
+/** What a `status` said. Absent: it did not say. */
+export interface CursorAuthStatus {
+  isAuthenticated?: boolean;
+  status?: string;
+  email?: string;
+}
+
+/** *Sync.* The login in the output of `cursor-agent status`, JSON or text. Never throws for what the text holds. */
+export function parseCursorAuthStatus(stdout: string): CursorAuthStatus;
 
 /**
  * One event of the stream. Switch on `type`; a later version may add types.

@@ -33,10 +33,16 @@ var index_exports = {};
 __export(index_exports, {
   CursorError: () => CursorError,
   CursorStreamParser: () => CursorStreamParser,
+  discoverCursorModels: () => discoverCursorModels,
+  discoverCursorProviderModels: () => discoverCursorProviderModels,
   launchCursorPrompt: () => launchCursorPrompt,
   nativeInfo: () => nativeInfo,
+  parseCursorAuthStatus: () => parseCursorAuthStatus,
+  parseCursorModels: () => parseCursorModels,
   parseCursorStreamLine: () => parseCursorStreamLine,
-  setLogger: () => setLogger
+  probeCursorBinary: () => probeCursorBinary,
+  setLogger: () => setLogger,
+  validateCursorBinaryPath: () => validateCursorBinaryPath
 });
 module.exports = __toCommonJS(index_exports);
 
@@ -101,6 +107,9 @@ function string(name, value) {
 function word(name, value) {
   const text = withoutNul(name, string(name, value));
   return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
+}
+function argument(name, value) {
+  return withoutNul(name, string(name, value));
 }
 function optional(value, check) {
   return value === void 0 || value === null ? void 0 : check(value);
@@ -255,8 +264,8 @@ var ToolCompleted = class extends LazyEvent {
     return this.#result.get();
   }
   toJSON() {
-    const { type, callId, name, kind, outcome, isError, args, result: result2 } = this;
-    return { type, callId, name, kind, outcome, isError, args, result: result2 };
+    const { type, callId, name, kind, outcome: outcome2, isError, args, result: result2 } = this;
+    return { type, callId, name, kind, outcome: outcome2, isError, args, result: result2 };
   }
 };
 var Interaction = class extends LazyEvent {
@@ -353,8 +362,8 @@ var BatchReader = class {
       case "tool-call-completed": {
         const call = this.#call();
         const result2 = this.#payload();
-        const outcome = OUTCOMES[this.#number()] ?? "unknown";
-        return new ToolCompleted(call, { result: result2, outcome, isError: this.#number() === 1 });
+        const outcome2 = OUTCOMES[this.#number()] ?? "unknown";
+        return new ToolCompleted(call, { result: result2, outcome: outcome2, isError: this.#number() === 1 });
       }
       case "system-init":
         return {
@@ -474,6 +483,117 @@ function spelled(line) {
   return line.replace(new RegExp("\\p{Surrogate}", "gu"), (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
+// lib/probe.ts
+function probeCursorBinary(options = {}) {
+  const given = checked("the options of probeCursorBinary", options);
+  return ask(given, (inquiry) => inquiry.probe(given.options)).then(status);
+}
+function validateCursorBinaryPath(path, options = {}) {
+  const binary = word("path", path);
+  const given = checked("the options of validateCursorBinaryPath", options);
+  return ask(given, (inquiry) => inquiry.validate({ ...given.options, binary })).then((answer) => {
+    const found = status(answer.status);
+    const diagnostic = answer.ok ? void 0 : found.diagnostics?.[0] ?? found.reason;
+    return { ok: answer.ok, status: found, ...diagnostic === void 0 ? {} : { diagnostic } };
+  });
+}
+function discoverCursorModels(binary, timeoutMs, options = {}) {
+  const name = word("binary", binary);
+  const { env, signal } = object("the options of discoverCursorModels", options);
+  const given = checked("the arguments of discoverCursorModels", { env, signal, timeoutMs });
+  return ask(given, (inquiry) => inquiry.models({ ...given.options, binary: name })).then((answer) => {
+    const meta = answer.entries.flatMap((entry) => {
+      const known = details(entry);
+      return Object.keys(known).length > 0 ? [[entry.id, known]] : [];
+    });
+    return {
+      models: answer.entries.map((entry) => entry.id),
+      entries: answer.entries.map(model),
+      source: answer.source,
+      ...outcome(answer),
+      ...meta.length > 0 ? { modelMeta: Object.fromEntries(meta) } : {}
+    };
+  });
+}
+function discoverCursorProviderModels(options = {}) {
+  const given = checked("the options of discoverCursorProviderModels", options);
+  return ask(given, (inquiry) => inquiry.providerModels(given.options)).then((answer) => ({
+    models: answer.entries.map((entry) => ({ id: entry.id, label: entry.label, ...details(entry) })),
+    source: answer.source,
+    ...outcome(answer)
+  }));
+}
+function parseCursorModels(text) {
+  return import_native.default.parseModelsText(string("text", text)).map(model);
+}
+function parseCursorAuthStatus(stdout) {
+  const { isAuthenticated, status: status2, email } = import_native.default.parseAuthText(string("stdout", stdout));
+  return {
+    ...isAuthenticated == null ? {} : { isAuthenticated },
+    ...status2 == null ? {} : { status: status2 },
+    ...email == null ? {} : { email }
+  };
+}
+function checked(name, value) {
+  const given = object(name, value);
+  const binary = optional(given.binaryPath, (path) => argument("binaryPath", path));
+  const timeoutMs = optional(given.timeoutMs, (limit2) => limit("timeoutMs", limit2));
+  return {
+    options: {
+      hostEnv: environment("process.env", process.env),
+      addedEnv: optional(given.env, (env) => environment("env", env)) ?? [],
+      ...binary === void 0 ? {} : { binary },
+      ...timeoutMs === void 0 ? {} : { timeoutMs }
+    },
+    signal: optional(given.signal, (signal) => abortSignal("signal", signal))
+  };
+}
+function ask({ signal }, question) {
+  if (signal?.aborted) return Promise.reject(aborted(signal));
+  const inquiry = new import_native.default.Inquiry(scope);
+  const answer = question(inquiry).catch((error) => {
+    throw new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
+  });
+  if (signal === void 0) return answer;
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      inquiry.giveUp();
+      reject(aborted(signal));
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+function status(answer) {
+  const { binaryName, binaryPath, launchArgs, configuredBinaryPath, version, reason, diagnostics } = answer;
+  return {
+    available: answer.available,
+    authenticated: answer.authenticated,
+    state: answer.state,
+    ...binaryName == null ? {} : { binaryName },
+    ...binaryPath == null ? {} : { binaryPath },
+    ...launchArgs.length === 0 ? {} : { launchArgs },
+    ...configuredBinaryPath == null ? {} : { configuredBinaryPath },
+    usingConfiguredBinaryPath: answer.usingConfiguredBinaryPath,
+    ...version == null ? {} : { version },
+    ...reason == null ? {} : { reason },
+    ...diagnostics.length === 0 ? {} : { diagnostics },
+    probeDurationMs: answer.probeDurationMs
+  };
+}
+function model({ id, label, isDefault, isCurrent }) {
+  return { id, label, isDefault, isCurrent };
+}
+function details({ reasoning, contextWindow }) {
+  return {
+    ...reasoning == null ? {} : { reasoning },
+    ...contextWindow == null ? {} : { contextWindow }
+  };
+}
+function outcome({ fallbackUsed, reason }) {
+  return { fallbackUsed, ...reason == null ? {} : { reason } };
+}
+
 // lib/dispatch.ts
 function wantsEvents(callbacks) {
   const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
@@ -495,11 +615,13 @@ async function rest(held, reader, callbacks, over) {
   }
 }
 function deliver(event, callbacks, over) {
-  const seen = callbacks.onEvent?.(event);
-  if (isThenable(seen)) return seen.then(() => over() ? void 0 : deliverTyped(event, callbacks));
+  const seen = promised(callbacks.onEvent?.(event));
+  if (seen !== void 0) return seen.then(() => over() ? void 0 : deliverTyped(event, callbacks));
   if (over()) return void 0;
-  const typed = deliverTyped(event, callbacks);
-  return isThenable(typed) ? typed : void 0;
+  return promised(deliverTyped(event, callbacks));
+}
+function promised(returned) {
+  return isThenable(returned) ? Promise.resolve(returned) : void 0;
 }
 function deliverTyped(event, callbacks) {
   switch (event.type) {
@@ -513,8 +635,8 @@ function deliverTyped(event, callbacks) {
     }
     case "tool-call-completed": {
       if (callbacks.onToolEnd === void 0) return;
-      const { name, isError, result: result2, outcome } = event;
-      return callbacks.onToolEnd(name, isError, result2, { ...info(event), outcome });
+      const { name, isError, result: result2, outcome: outcome2 } = event;
+      return callbacks.onToolEnd(name, isError, result2, { ...info(event), outcome: outcome2 });
     }
     default:
       return;
@@ -529,12 +651,12 @@ function info(event) {
   };
 }
 function isThenable(value) {
-  return typeof value === "object" && value !== null && typeof value.then === "function";
+  return (typeof value === "object" && value !== null || typeof value === "function") && typeof value.then === "function";
 }
 
 // lib/turn.ts
 function launchCursorPrompt(input) {
-  const { options, callbacks, signal } = checked(input);
+  const { options, callbacks, signal } = checked2(input);
   if (signal?.aborted) return Promise.reject(aborted(signal));
   return run(options, callbacks, signal);
 }
@@ -557,10 +679,10 @@ async function run(options, callbacks, signal) {
     }
   });
   const settled = handle.settled();
-  const outcome = await (signal === void 0 ? settled : abortable(settled, handle, signal, began));
+  const outcome2 = await (signal === void 0 ? settled : abortable(settled, handle, signal, began));
   if (failed.with) throw failed.error;
-  if (outcome.code === void 0 || outcome.code === null) return result(outcome);
-  throw failure(outcome, signal);
+  if (outcome2.code === void 0 || outcome2.code === null) return result(outcome2);
+  throw failure(outcome2, signal);
 }
 function abortable(settled, handle, signal, began) {
   return new Promise((resolve, reject) => {
@@ -573,19 +695,19 @@ function abortable(settled, handle, signal, began) {
     settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }
-function result(outcome) {
-  const { sessionId, usage, requestId, model, started, completed, failed, rejected, abandoned } = outcome;
+function result(outcome2) {
+  const { sessionId, usage, requestId, model: model2, started, completed, failed, rejected, abandoned } = outcome2;
   return {
     ...sessionId == null ? {} : { sessionId },
-    text: outcome.text,
+    text: outcome2.text,
     ...usage == null ? {} : { usage: parsed(usage) },
     ...requestId == null ? {} : { requestId },
-    ...model == null ? {} : { model },
-    durationMs: outcome.durationMs,
+    ...model2 == null ? {} : { model: model2 },
+    durationMs: outcome2.durationMs,
     toolCalls: { started, completed, failed, rejected, abandoned },
-    dropped: { lines: outcome.droppedLines, bytes: outcome.droppedBytes },
-    exitCode: outcome.exitCode ?? null,
-    signal: outcome.signal ?? null
+    dropped: { lines: outcome2.droppedLines, bytes: outcome2.droppedBytes },
+    exitCode: outcome2.exitCode ?? null,
+    signal: outcome2.signal ?? null
   };
 }
 function parsed(json) {
@@ -595,21 +717,21 @@ function parsed(json) {
     return json;
   }
 }
-function failure(outcome, signal) {
+function failure(outcome2, signal) {
   const fields = {
-    code: outcome.code,
-    retryable: outcome.retryable,
-    partial: result(outcome)
+    code: outcome2.code,
+    retryable: outcome2.retryable,
+    partial: result(outcome2)
   };
-  if (outcome.ran) {
-    fields.exitCode = outcome.exitCode ?? null;
-    fields.signal = outcome.signal ?? null;
+  if (outcome2.ran) {
+    fields.exitCode = outcome2.exitCode ?? null;
+    fields.signal = outcome2.signal ?? null;
   }
-  if (outcome.stderrTail != null) fields.stderrTail = outcome.stderrTail;
+  if (outcome2.stderrTail != null) fields.stderrTail = outcome2.stderrTail;
   if (fields.code === "CURSOR_ABORTED" && signal?.aborted) return aborted(signal, fields);
-  return new CursorError(outcome.message ?? fields.code, fields);
+  return new CursorError(outcome2.message ?? fields.code, fields);
 }
-function checked(input) {
+function checked2(input) {
   const given = object("the input of launchCursorPrompt", input);
   const text = (name) => optional(given[name], (value) => word(name, value));
   const flag2 = (name) => optional(given[name], (value) => flag(name, value)) ?? false;
@@ -652,8 +774,14 @@ function defined(entries) {
 0 && (module.exports = {
   CursorError,
   CursorStreamParser,
+  discoverCursorModels,
+  discoverCursorProviderModels,
   launchCursorPrompt,
   nativeInfo,
+  parseCursorAuthStatus,
+  parseCursorModels,
   parseCursorStreamLine,
-  setLogger
+  probeCursorBinary,
+  setLogger,
+  validateCursorBinaryPath
 });

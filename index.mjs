@@ -4,8 +4,14 @@ import native from "./index.js";
 export const {
   CursorError,
   CursorStreamParser,
+  discoverCursorModels,
+  discoverCursorProviderModels,
   launchCursorPrompt,
   nativeInfo,
+  parseCursorAuthStatus,
+  parseCursorModels,
   parseCursorStreamLine,
+  probeCursorBinary,
   setLogger,
+  validateCursorBinaryPath,
 } = native;

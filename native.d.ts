@@ -23,6 +23,21 @@ export declare class EventBatch {
   payload(number: number): string
 }
 
+/** One question to the CLI that can be given up. */
+export declare class Inquiry {
+  constructor(scope: number)
+  /** Kill what runs for it, at once. Its promise rejects. */
+  giveUp(): void
+  /** Find the CLI; its version and its login. */
+  probe(options: InquiryOptions): Promise<ProbeAnswer>
+  /** Whether the named program itself is Cursor's agent. */
+  validate(options: InquiryOptions): Promise<Validation>
+  /** The models of the named program. */
+  models(options: InquiryOptions): Promise<ModelsAnswer>
+  /** The models of the program that a probe finds. */
+  providerModels(options: InquiryOptions): Promise<ModelsAnswer>
+}
+
 /** One stream. */
 export declare class StreamReader {
   /** `lib/` has checked the limit; absent, it is the default. */
@@ -43,8 +58,19 @@ export declare class TurnHandle {
   taken(goOn: boolean): void
   /** What the turn has so far. */
   soFar(): TurnOutcome
-  /** What the turn came to, once its processes are gone. Can be asked once. */
+  /**
+   * What the turn came to, once its processes are gone. Can be asked once.
+   *
+   * Not an `async fn`: its future would borrow this handle, which an environment that ends frees while
+   * the future is still waiting.
+   */
   settled(): Promise<TurnOutcome>
+}
+
+export interface AuthAnswer {
+  isAuthenticated?: boolean
+  status?: string
+  email?: string
 }
 
 /** How batches are packed, so that a test can compare what `lib/` believes. */
@@ -68,6 +94,33 @@ export interface DroppedLines {
 /** Kill every process of an environment, now and without waiting. Says how many there were. */
 export declare function endScope(scope: number): number
 
+/** What `lib/` has checked and passes on. */
+export interface InquiryOptions {
+  /** A path or a name. */
+  binary?: string
+  timeoutMs?: number
+  /** Names and values of the host's environment, one after the other. */
+  hostEnv: Array<string>
+  /** The same of what the caller adds. */
+  addedEnv: Array<string>
+}
+
+export interface ModelEntry {
+  id: string
+  label: string
+  isDefault: boolean
+  isCurrent: boolean
+  reasoning?: boolean
+  contextWindow?: number
+}
+
+export interface ModelsAnswer {
+  entries: Array<ModelEntry>
+  source: string
+  fallbackUsed: boolean
+  reason?: string
+}
+
 /** The longest line that may be asked for, in bytes. */
 export declare function mostLineBytes(): number
 
@@ -77,11 +130,32 @@ export declare function mostLineBytes(): number
  */
 export declare function openScope(): number
 
+/** Read the output of `status`. */
+export declare function parseAuthText(stdout: string): AuthAnswer
+
 /** The event of one line: the batch holds exactly one. */
 export declare function parseLineBytes(line: Uint8Array): EventBatch
 
 /** The same for a string without lone surrogates. */
 export declare function parseLineText(line: string): EventBatch
+
+/** Read the output of `models`. */
+export declare function parseModelsText(text: string): Array<ModelEntry>
+
+export interface ProbeAnswer {
+  available: boolean
+  authenticated: boolean
+  state: string
+  binaryName?: string
+  binaryPath?: string
+  launchArgs: Array<string>
+  configuredBinaryPath?: string
+  usingConfiguredBinaryPath: boolean
+  version?: string
+  reason?: string
+  diagnostics: Array<string>
+  probeDurationMs: number
+}
 
 /** Send this environment's records that pass the filter to a function, as JSON text, or to standard error. */
 export declare function setLog(scope: number, filter: string, sink?: ((arg: string) => unknown) | undefined | null): void
@@ -137,4 +211,9 @@ export interface TurnOutcome {
   ran: boolean
   exitCode?: number
   signal?: string
+}
+
+export interface Validation {
+  ok: boolean
+  status: ProbeAnswer
 }

@@ -836,6 +836,7 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.EventBatch = nativeBinding.EventBatch
+module.exports.Inquiry = nativeBinding.Inquiry
 module.exports.StreamReader = nativeBinding.StreamReader
 module.exports.TurnHandle = nativeBinding.TurnHandle
 module.exports.batchKinds = nativeBinding.batchKinds
@@ -845,7 +846,9 @@ module.exports.coreVersion = nativeBinding.coreVersion
 module.exports.endScope = nativeBinding.endScope
 module.exports.mostLineBytes = nativeBinding.mostLineBytes
 module.exports.openScope = nativeBinding.openScope
+module.exports.parseAuthText = nativeBinding.parseAuthText
 module.exports.parseLineBytes = nativeBinding.parseLineBytes
 module.exports.parseLineText = nativeBinding.parseLineText
+module.exports.parseModelsText = nativeBinding.parseModelsText
 module.exports.setLog = nativeBinding.setLog
 module.exports.startTurn = nativeBinding.startTurn

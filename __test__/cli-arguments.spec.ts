@@ -54,6 +54,16 @@ test("demo can speak JSON", () => {
   expect(parseCommandLine(["demo", "--json"])).toEqual({ name: "demo", json: true });
 });
 
+test("doctor and models take their options", () => {
+  expect(parseCommandLine(["doctor", "--worktree", "/w t", "--binary", "/a b", "--json"])).toEqual({
+    name: "doctor",
+    worktree: "/w t",
+    binary: "/a b",
+    json: true,
+  });
+  expect(parseCommandLine(["models", "--binary=x"])).toEqual({ name: "models", binary: "x", json: false });
+});
+
 describe("what makes no sense is said", () => {
   test.each([
     [[], "a command is missing"],
@@ -69,6 +79,11 @@ describe("what makes no sense is said", () => {
     [["run", "x", "--model", "--json"], "--model"],
     [["demo", "x"], "no prompt"],
     [["demo", "--model", "x"], "no option --model"],
+    [["doctor", "--cwd", "x"], "doctor has no option --cwd"],
+    [["doctor", "x"], 'doctor takes no "x"'],
+    [["doctor", "--worktree", " "], "--worktree needs a value"],
+    [["models", "--worktree", "x"], "models has no option --worktree"],
+    [["run", "x", "--worktree", "y"], "--cwd"],
   ])("%j", (argv, message) => {
     expect(() => parseCommandLine(argv)).toThrow(UsageError);
     expect(() => parseCommandLine(argv)).toThrow(message);

@@ -39,6 +39,25 @@ describe("slow callbacks", () => {
     expect(log).toEqual([...expected, "text"]);
   });
 
+  test("one that returns something like a promise, which settles twice, is still called in order", async () => {
+    const log: string[] = [];
+    await new Stage([init, numbered(1500), text("end"), result("x")]).launch({
+      onEvent: () =>
+        ({
+          // biome-ignore lint/suspicious/noThenProperty: this is what it is about
+          then(done: () => void) {
+            done();
+            done();
+          },
+        }) as Promise<void>,
+      onThinking(text) {
+        log.push(text);
+      },
+      onText: (text) => void log.push(text),
+    });
+    expect(log).toEqual([...Array.from({ length: 1500 }, (_, n) => `${n}.`), "end"]);
+  });
+
   test("the process is read no further than a bounded buffer", async () => {
     const stage = new Stage([
       init,

@@ -175,6 +175,28 @@ describe("a worker that is terminated", () => {
     });
   });
 
+  // The moment before the process of its turn is there, and before anybody waits for the turn.
+  test("in the moment of the launch does no harm, and no process comes after it", async () => {
+    const stage = new Stage([init, { linger: true }]);
+    const code = `const { readdirSync, readFileSync } = require("node:fs");
+      const children = () => readdirSync("/proc").filter((pid) => {
+        if (!/^\\d+$/.test(pid)) return false;
+        try {
+          return readFileSync(\`/proc/\${pid}/stat\`, "utf8").split(") ").pop().split(" ")[1] === String(process.pid);
+        } catch {
+          return false;
+        }
+      });
+      const launch = (left) => {
+        if (left === 0) return setTimeout(() => console.log("children:", process.platform === "linux" ? children().length : 0), 500);
+        new Worker(\`require(${JSON.stringify(root)}).launchCursorPrompt(JSON.parse(process.env.TURN));
+          for (const until = performance.now() + (\${left} % 4) * 0.7; performance.now() < until; );
+          process.exit(0);\`, { eval: true, env: { ...process.env, TURN: JSON.stringify(turn) } }).on("exit", () => launch(left - 1));
+      };
+      launch(40);`;
+    expect(await ended(host(stage, code))).toEqual({ code: 0, out: "children: 0\n" });
+  });
+
   test("a turn in a worker ends as it does elsewhere", async () => {
     const running = worker(new Stage([init, result("from a worker")]));
     const [message] = await once(running, "message");

@@ -26,7 +26,7 @@ describe("setLogger", () => {
     const started = records.find(({ message }) => message === "process started");
     expect(started).toMatchObject({
       level: "debug",
-      target: "fusion_cursor_native::turn::flow",
+      target: "fusion_cursor_native::turn::prepare",
       fields: { turn: expect.any(Number), pid: expect.any(Number) },
     });
     expect(Math.abs((started?.time ?? 0) - Date.now())).toBeLessThan(60_000);
@@ -94,7 +94,7 @@ describe("FUSION_CURSOR_LOG", () => {
 
   test("writes lines to standard error", () => {
     expect(run("info").out).toMatch(/^info {2}fusion_cursor_native::turn: turn done .*duration_ms=\d+/m);
-    expect(run("warn,fusion_cursor_native::turn::flow=debug").out).toContain("process started");
+    expect(run("warn,fusion_cursor_native::turn::prepare=debug").out).toContain("process started");
     expect(run("off").out).toBe("");
   });
 

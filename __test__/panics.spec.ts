@@ -54,6 +54,14 @@ test("in the task of a turn", () => {
   );
 });
 
+test("in the task of a probe", () => {
+  const code = `native.armPanic("inquiry");
+    require(${JSON.stringify(root)}).probeCursorBinary().catch(show);`;
+  expect(run(new Stage([]), code)).toBe(
+    "true CURSOR_INTERNAL fusion-cursor-native failed inside: a panic in inquiry",
+  );
+});
+
 test("and the next turn is as good as ever", () => {
   const code = `native.armPanic("task");
     launchCursorPrompt(turn).catch(show).then(() => launchCursorPrompt(turn)).then((r) => console.log(r.text));`;

@@ -7,7 +7,22 @@ export type Command =
   | { readonly name: "help" }
   | { readonly name: "version" }
   | { readonly name: "demo"; readonly json: boolean }
+  | DoctorCommand
+  | ModelsCommand
   | RunCommand;
+
+export interface DoctorCommand {
+  readonly name: "doctor";
+  readonly worktree: string | undefined;
+  readonly binary: string | undefined;
+  readonly json: boolean;
+}
+
+export interface ModelsCommand {
+  readonly name: "models";
+  readonly binary: string | undefined;
+  readonly json: boolean;
+}
 
 export interface RunCommand {
   readonly name: "run";
@@ -33,6 +48,10 @@ Usage
   fusion-cursor run "prompt" [options]   run one turn and stream it
   fusion-cursor run - < prompt.txt       the prompt on standard input
   fusion-cursor demo [--json]            the same on a built-in stand-in agent; no account needed
+  fusion-cursor doctor [--json] [--worktree DIR] [--binary PATH]
+                                         can a turn start here? what is missing, and the command that cures it
+  fusion-cursor models [--json] [--binary PATH]
+                                         the models that the CLI offers
 
 Options of run
   --cwd DIR                the workspace; default: this folder
@@ -47,8 +66,10 @@ Options of run
   -v, --version            the version
 
 Exit codes
-  0 success · 1 the turn failed · 2 wrong usage · 130 ended with Ctrl-C
+  0 success · 1 the turn failed, or could not start · 2 wrong usage · 130 ended with Ctrl-C
 `;
+
+const NAMES = "run, demo, doctor or models";
 
 const OPTIONS = {
   cwd: { type: "string" },
@@ -58,6 +79,7 @@ const OPTIONS = {
   binary: { type: "string" },
   "approve-mcps": { type: "boolean" },
   json: { type: "boolean" },
+  worktree: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
@@ -77,12 +99,18 @@ export function parseCommandLine(argv: readonly string[]): Command {
       return { name: "help" };
     case "demo":
       return demo(values, rest);
+    case "doctor":
+      allow(name, values, rest, ["json", "worktree", "binary"]);
+      return { name, worktree: values.worktree, binary: values.binary, json: values.json === true };
+    case "models":
+      allow(name, values, rest, ["json", "binary"]);
+      return { name, binary: values.binary, json: values.json === true };
     case "run":
       return run(values, rest);
     case undefined:
-      throw new UsageError("a command is missing: run or demo");
+      throw new UsageError(`a command is missing: ${NAMES}`);
     default:
-      throw new UsageError(`there is no command "${name}": run or demo`);
+      throw new UsageError(`there is no command "${name}": ${NAMES}`);
   }
 }
 
@@ -101,17 +129,33 @@ function parse(argv: readonly string[]) {
 }
 
 function demo(values: Values, rest: readonly string[]): Command {
-  const wrong = Object.keys(values).find((name) => name !== "json");
-  if (wrong !== undefined) {
-    throw new UsageError(`demo has no option --${wrong}`);
-  }
+  allow("demo", values, [], ["json"]);
   if (rest.length > 0) {
     throw new UsageError("demo takes no prompt");
   }
   return { name: "demo", json: values.json === true };
 }
 
+/** Refuses words, options that the command does not have, and options without a value. */
+function allow(name: string, values: Values, rest: readonly string[], options: readonly string[]): void {
+  const wrong = Object.keys(values).find((option) => !options.includes(option));
+  if (wrong !== undefined) {
+    throw new UsageError(`${name} has no option --${wrong}`);
+  }
+  for (const [option, value] of Object.entries(values)) {
+    if (typeof value === "string" && value.trim() === "") {
+      throw new UsageError(`--${option} needs a value`);
+    }
+  }
+  if (rest.length > 0) {
+    throw new UsageError(`${name} takes no "${rest[0]}"`);
+  }
+}
+
 function run(values: Values, rest: readonly string[]): RunCommand {
+  if (values.worktree !== undefined) {
+    throw new UsageError("run has no option --worktree: its workspace is --cwd");
+  }
   for (const [name, value] of Object.entries(values)) {
     if (value === "") {
       throw new UsageError(`--${name} needs a value`);

@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { HELP, parseCommandLine, type RunCommand, UsageError } from "./arguments.ts";
 import { runDemo } from "./demo.ts";
+import { runDoctor } from "./doctor.ts";
 import { describeFailure } from "./failure.ts";
+import { listModels } from "./models.ts";
 import { Output } from "./output.ts";
 import { EXIT, type Host, runTurn, type TurnRequest } from "./run.ts";
 import { onInterrupt } from "./signals.ts";
@@ -29,6 +31,10 @@ async function main(argv: readonly string[]): Promise<number> {
         return EXIT.success;
       case "demo":
         return await runDemo(command.json, await createHost());
+      case "doctor":
+        return await runDoctor(command, { load, stdout, stderr, onInterrupt });
+      case "models":
+        return await listModels(command, { load, stdout, stderr, onInterrupt });
       case "run": {
         const prompt = await readPrompt(command.prompt);
         return await runTurn(createRequest(command, prompt), await createHost());
@@ -85,8 +91,12 @@ function createRequest(command: RunCommand, prompt: string): TurnRequest {
 }
 
 /** Loads the addon, which --help and --version do without. */
+function load() {
+  return import("fusion-cursor-native");
+}
+
 async function createHost(): Promise<Host> {
-  const { launchCursorPrompt } = await import("fusion-cursor-native");
+  const { launchCursorPrompt } = await load();
   return {
     launch: launchCursorPrompt,
     stdout,

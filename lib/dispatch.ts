@@ -53,11 +53,18 @@ function deliver(
   callbacks: Callbacks,
   over: () => boolean,
 ): Promise<void> | undefined {
-  const seen = callbacks.onEvent?.(event);
-  if (isThenable(seen)) return seen.then(() => (over() ? undefined : deliverTyped(event, callbacks)));
+  const seen = promised(callbacks.onEvent?.(event));
+  if (seen !== undefined) return seen.then(() => (over() ? undefined : deliverTyped(event, callbacks)));
   if (over()) return undefined;
-  const typed = deliverTyped(event, callbacks);
-  return isThenable(typed) ? typed : undefined;
+  return promised(deliverTyped(event, callbacks));
+}
+
+/**
+ * What is waited for, where a callback returned a promise or something like one. Such a thing may settle twice
+ * or throw in its `then`; a promise of its own does neither.
+ */
+function promised(returned: unknown): Promise<void> | undefined {
+  return isThenable(returned) ? Promise.resolve(returned) : undefined;
 }
 
 function deliverTyped(event: CursorStreamEvent, callbacks: Callbacks): void | Promise<void> {
@@ -89,8 +96,9 @@ function info(event: Extract<CursorStreamEvent, { kind: string }>): ToolCallInfo
   };
 }
 
-function isThenable(value: unknown): value is Promise<void> {
+function isThenable(value: unknown): value is PromiseLike<void> {
   return (
-    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    typeof (value as { then?: unknown }).then === "function"
   );
 }

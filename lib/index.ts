@@ -4,4 +4,12 @@ export { CursorError } from "./errors.js";
 export { nativeInfo } from "./info.js";
 export { setLogger } from "./log.js";
 export { CursorStreamParser, parseCursorStreamLine } from "./parser.js";
+export {
+  discoverCursorModels,
+  discoverCursorProviderModels,
+  parseCursorAuthStatus,
+  parseCursorModels,
+  probeCursorBinary,
+  validateCursorBinaryPath,
+} from "./probe.js";
 export { launchCursorPrompt } from "./turn.js";

@@ -29,6 +29,11 @@ export function word(name: string, value: unknown): string {
   return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
 }
 
+/** A string for a command line, which may be blank. */
+export function argument(name: string, value: unknown): string {
+  return withoutNul(name, string(name, value));
+}
+
 export function optional<T>(value: unknown, check: (value: unknown) => T): T | undefined {
   return value === undefined || value === null ? undefined : check(value);
 }

@@ -2,7 +2,8 @@
 //!
 //! The rooms, and the one way data walks through them:
 //!
-//! - [`cli`]: what Cursor's CLI is. Where its program lies, its flags, its environment, its failure texts.
+//! - [`cli`]: what Cursor's CLI is. Where its program lies, its flags, its environment, its answers, its failure
+//!   texts; and short commands of it that find out who is logged in and which models there are.
 //! - [`process`]: starting, watching, signalling and reaping process trees.
 //! - [`stream`]: bytes to lines to events, and events packed for the crossing into JavaScript.
 //! - [`turn`]: one prompt. Launches through `process`, reads through `stream`, decides the outcome.
@@ -11,7 +12,8 @@
 //! - `binding`: the only room that knows N-API. Built with the feature `addon`; all else builds without it.
 //!
 //! A prompt walks `binding` → `turn` → `process` (standard input); bytes come back through `process` →
-//! `stream` → `turn` → `binding` → the callbacks. No room calls one that is before it on this way.
+//! `stream` → `turn` → `binding` → the callbacks. A probe walks `binding` → `cli` → `process`, and its output goes
+//! back to the parsers of `cli`. No room calls one that is before it on these ways.
 
 #[cfg(feature = "addon")]
 #[allow(

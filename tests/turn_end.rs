@@ -42,6 +42,31 @@ async fn a_process_that_stays_after_its_result_is_ended_and_the_turn_is_good() {
     }
 }
 
+/// Whoever reads what never ends must stop somewhere; a slow consumer must not put that off for ever.
+#[tokio::test]
+async fn a_process_that_talks_on_after_its_result_is_ended_too() {
+    let chatter = json!({ "line": { "type": "thinking", "subtype": "delta", "text": "x" }, "repeat": 2000, "write": "whole" });
+    let mut steps = vec![init(), result("answer")];
+    steps.extend(vec![chatter; 2000]);
+    let stage = Stage::new(&json!(steps)).limits(LimitOptions {
+        exit_grace_ms: Some(200.0),
+        kill_grace_ms: Some(100.0),
+        ..LimitOptions::default()
+    });
+    let (batches, mut taken) = tokio::sync::mpsc::unbounded_channel();
+    let (control, task) = stage.start(|_| ByHand { batches });
+    let slowly = tokio::spawn(async move {
+        while taken.recv().await.is_some() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            control.taken(Taken::GoOn);
+        }
+    });
+    let report = within("the turn", task).await.unwrap().unwrap();
+    assert_eq!(report.text, "answer");
+    assert!(report.duration < Duration::from_secs(5), "{:?}", report.duration);
+    slowly.await.unwrap();
+}
+
 #[tokio::test]
 async fn a_member_that_outlives_its_leader_is_ended_too() {
     let stage = Stage::new(&json!([
@@ -271,11 +296,35 @@ async fn many_turns_leave_neither_zombies_nor_descriptors() {
     }
     if cfg!(target_os = "linux") {
         eventually("all descriptors are closed", || descriptors() <= before).await;
-        let own = std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id()))
-            .unwrap_or_default();
-        eventually("no zombie", || {
-            own.split_whitespace().all(|pid| !is_zombie(pid.parse().unwrap()))
-        })
-        .await;
+        eventually("no child is left", || children().is_empty()).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_abort_in_the_moment_of_the_start_leaves_no_child() {
+    let stage = Stage::new(&json!([init(), { "linger": true }])).limits(LimitOptions {
+        kill_grace_ms: Some(50.0),
+        ..LimitOptions::default()
+    });
+    for round in 0..300_u64 {
+        let (control, task) = stage.start(|control| Eager { control });
+        tokio::time::sleep(Duration::from_micros(round * 10)).await;
+        control.abort();
+        within("the turn", task).await.unwrap().unwrap_err();
+    }
+    if cfg!(target_os = "linux") {
+        eventually("no child is left", || children().is_empty()).await;
+    }
+}
+
+/// The children of this process, zombies too, whichever of its threads started them.
+fn children() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_whitespace().map(String::from).collect::<Vec<_>>())
+        .collect()
 }

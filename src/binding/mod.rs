@@ -11,6 +11,7 @@ pub mod log;
 #[cfg(feature = "panic-hooks")]
 pub mod panics;
 pub mod parser;
+pub mod probe;
 pub mod scope;
 pub mod turn;
 

@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 
 static ARMED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Panic the next time that this place is reached: `callback`, `task` or `stream`.
+/// Panic the next time that this place is reached: `callback`, `task`, `stream` or `inquiry`.
 #[napi(catch_unwind)]
 pub fn arm_panic(place: String) {
     *ARMED.lock() = Some(place);

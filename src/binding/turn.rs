@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use napi::Status;
-use napi::bindgen_prelude::{Error, Result};
+use napi::bindgen_prelude::{AsyncBlock, AsyncBlockBuilder, Error, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
+use napi::{Env, Status};
 use napi_derive::napi;
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::cli::args::TurnFlags;
 use crate::cli::environment::compose;
@@ -179,36 +179,46 @@ impl TurnHandle {
     }
 
     /// What the turn came to, once its processes are gone. Can be asked once.
+    ///
+    /// Not an `async fn`: its future would borrow this handle, which an environment that ends frees while
+    /// the future is still waiting.
     #[napi(catch_unwind)]
-    pub async fn settled(&self) -> Result<TurnOutcome> {
+    pub fn settled(&self, env: &Env) -> Result<AsyncBlock<TurnOutcome>> {
         let task = self.task.lock().take();
         let Some(task) = task else {
             return Err(Error::from_reason(
                 "the outcome of this turn was asked for before",
             ));
         };
-        Ok(match task.await {
-            Ok(Ok(report)) => TurnOutcome::from(report),
-            Ok(Err(failure)) => TurnOutcome::from(*failure),
-            Err(ended) => TurnOutcome::from(internal(ended)),
+        AsyncBlockBuilder::new(async move {
+            Ok(match task.await {
+                Ok(Ok(report)) => TurnOutcome::from(report),
+                Ok(Err(failure)) => TurnOutcome::from(*failure),
+                Err(ended) => TurnOutcome::from(internal(ended)),
+            })
         })
+        .build(env)
     }
 }
 
 /// A panic in the task. Whatever the task held was dropped, its processes killed.
-fn internal(ended: tokio::task::JoinError) -> Failure {
-    let what = match ended.try_into_panic() {
+fn internal(ended: JoinError) -> Failure {
+    Failure {
+        cause: Cause::Internal(panic_text(ended)),
+        stderr_tail: None,
+        partial: Report::default(),
+    }
+}
+
+/// What a task that ended without an answer panicked with.
+pub(super) fn panic_text(ended: JoinError) -> String {
+    match ended.try_into_panic() {
         Ok(panic) => panic
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "a panic".into()),
-        Err(_) => "the turn's task was cancelled".into(),
-    };
-    Failure {
-        cause: Cause::Internal(what),
-        stderr_tail: None,
-        partial: Report::default(),
+        Err(_) => "the task was cancelled".into(),
     }
 }
 
@@ -255,7 +265,7 @@ impl From<Report> for TurnOutcome {
     }
 }
 
-fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
+pub(super) fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
     let mut flat = flat.into_iter();
     std::iter::from_fn(|| Some((flat.next()?, flat.next()?))).collect()
 }

@@ -37,6 +37,19 @@ pub fn compose(host: Vec<(String, String)>, added: Vec<(String, String)>) -> Vec
     all
 }
 
+/// The same environment for a command whose words are read by a program: without colours or cursor movements.
+#[must_use]
+pub fn without_colours(mut environment: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    // `TERM=dumb` too: spinners look at it, and not at `NO_COLOR`.
+    let plain = [("NO_COLOR", "1"), ("TERM", "dumb")];
+    let forced = ["FORCE_COLOR", "CLICOLOR_FORCE"];
+    environment.retain(|(name, _)| {
+        !forced.iter().any(|known| name == known) && !plain.iter().any(|(known, _)| name == known)
+    });
+    environment.extend(plain.map(|(name, value)| (name.into(), value.into())));
+    environment
+}
+
 /// The value of a variable in a composed environment.
 #[must_use]
 pub fn value<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsString> {
@@ -79,6 +92,20 @@ mod tests {
         assert_eq!(
             shown(&compose(pairs(&[("CURSOR_API_KEY", "k")]), vec![])),
             "CURSOR_API_KEY=k"
+        );
+    }
+
+    #[test]
+    fn a_command_that_is_read_gets_no_colours() {
+        let host = pairs(&[
+            ("FORCE_COLOR", "1"),
+            ("TERM", "xterm"),
+            ("A", "1"),
+            ("CLICOLOR_FORCE", "1"),
+        ]);
+        assert_eq!(
+            shown(&without_colours(compose(host, vec![]))),
+            "A=1 NO_COLOR=1 TERM=dumb"
         );
     }
 

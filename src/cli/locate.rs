@@ -1,9 +1,9 @@
 //! From what the caller said to the program that is run.
 
-use std::env::{join_paths, split_paths};
-use std::ffi::{OsStr, OsString};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::candidates::{Candidate, Places, Step, candidates, leading, plan};
 
 /// The program of a turn, and the words that come before the turn's own arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,19 @@ pub struct Program {
     pub leading: Vec<OsString>,
 }
 
+impl Program {
+    /// The program at this absolute path; its name says whether it is the wrapper.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self {
+            leading: leading(&path),
+            path,
+        }
+    }
+}
+
 /// Why there is no program to run.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LocateError {
     /// No file of that name.
@@ -26,85 +37,55 @@ pub enum LocateError {
     NotRunnable(String),
 }
 
-/// The names that are looked up where the caller gave none, with what each takes before its arguments.
-const DEFAULTS: [(&str, &[&str]); 2] = [("cursor-agent", &[]), ("cursor", &["agent"])];
-
-/// Find the program. `path` is the `PATH` that counts, the one the program itself will get.
-///
-/// A name is looked up in the absolute folders of `PATH` alone: a relative or empty entry means whatever
-/// folder the host happens to be in, which in a worktree is the agent's to write.
+/// Find the program: the one that the caller names, or the first of the default ones that may be executed.
 ///
 /// # Errors
 /// [`LocateError`], with a sentence that names the program and what to do.
-pub fn locate(binary: Option<&str>, path: Option<&OsStr>) -> Result<Program, LocateError> {
-    let folders = absolute_folders(path);
-    if let Some(binary) = binary {
-        let path = if binary.contains(std::path::is_separator) {
-            runnable(Path::new(binary))?
-        } else {
-            in_folders(binary, &folders)
-                .ok_or_else(|| LocateError::NotFound(format!("no program {binary:?} in PATH (ENOENT)")))?
-        };
-        return Ok(Program {
-            path,
-            leading: Vec::new(),
-        });
+pub fn locate(binary: Option<&str>, places: &Places) -> Result<Program, LocateError> {
+    let asked = match binary {
+        // Taken as it is: a turn that names a program gets this one or none.
+        Some(name) => vec![Candidate {
+            name: name.to_owned(),
+            configured: true,
+        }],
+        None => candidates(None),
+    };
+    let mut refused = None;
+    for step in plan(asked, places) {
+        match step {
+            Step::Try(attempt) => return Ok(attempt.program),
+            Step::Tell {
+                obstacle: LocateError::NotFound(_),
+                ..
+            } if binary.is_none() => {}
+            Step::Tell { candidate, obstacle } => {
+                refused.get_or_insert((candidate, obstacle));
+            }
+        }
     }
-    DEFAULTS
-        .iter()
-        .find_map(|(name, leading)| {
-            let path = in_folders(name, &folders)?;
-            Some(Program { path, leading: leading.iter().map(OsString::from).collect() })
-        })
-        .ok_or_else(|| {
-            LocateError::NotFound(
-                "neither cursor-agent nor cursor is in PATH (ENOENT); install Cursor's CLI or name its program"
-                    .into(),
-            )
-        })
-}
-
-fn absolute_folders(path: Option<&OsStr>) -> OsString {
-    let folders = path
-        .map(split_paths)
-        .into_iter()
-        .flatten()
-        .filter(|folder| folder.is_absolute());
-    // Joining what was just split cannot fail; were it to, nothing would be found.
-    join_paths(folders).unwrap_or_default()
-}
-
-/// The first file of that name that may be executed; folders, broken links and plain files are passed over.
-fn in_folders(name: &str, folders: &OsStr) -> Option<PathBuf> {
-    which::which_in_global(name, Some(folders)).ok()?.next()
-}
-
-fn runnable(binary: &Path) -> Result<PathBuf, LocateError> {
-    let shown = binary.display();
-    let path = std::path::absolute(binary)
-        .map_err(|error| LocateError::NotFound(format!("{shown} is no usable path: {error}")))?;
-    let about = std::fs::metadata(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => LocateError::NotFound(format!("{shown} does not exist (ENOENT)")),
-        _ => LocateError::NotRunnable(format!("{shown} cannot be looked at: {error}")),
-    })?;
-    if about.is_dir() {
-        return Err(LocateError::NotRunnable(format!(
-            "{shown} is a folder; name the program inside it"
-        )));
-    }
-    if which::which_global(&path).is_err() {
-        return Err(LocateError::NotRunnable(format!(
-            "{shown} may not be executed (EACCES)"
-        )));
-    }
-    Ok(path)
+    Err(match refused {
+        Some((candidate, LocateError::NotFound(reason)))
+            if !candidate.name.contains(std::path::is_separator) =>
+        {
+            LocateError::NotFound(format!("{:?}: {reason}", candidate.name))
+        }
+        Some((_, obstacle)) => obstacle,
+        None => LocateError::NotFound(
+            "neither cursor-agent nor cursor is in PATH or where their installers put them (ENOENT); \
+             install Cursor's CLI or name its program"
+                .into(),
+        ),
+    })
 }
 
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
+    use std::env::join_paths;
+    use std::ffi::OsStr;
     use std::fs::{create_dir, set_permissions, write};
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
 
     use tempfile::TempDir;
 
@@ -117,12 +98,16 @@ mod tests {
         file
     }
 
-    fn two_folders() -> (TempDir, PathBuf, PathBuf, OsString) {
+    fn places(path: &OsStr) -> Places {
+        Places::of(&[("PATH".into(), path.to_owned())])
+    }
+
+    fn two_folders() -> (TempDir, PathBuf, PathBuf, Places) {
         let top = tempfile::tempdir().unwrap();
         let (first, second) = (top.path().join("größer & a"), top.path().join("b"));
         create_dir(&first).unwrap();
         create_dir(&second).unwrap();
-        let path = join_paths([&first, &second]).unwrap();
+        let path = places(&join_paths([&first, &second]).unwrap());
         (top, first, second, path)
     }
 
@@ -130,7 +115,7 @@ mod tests {
     fn the_agent_is_preferred_to_the_wrapper_which_gets_a_leading_word() {
         let (_top, first, second, path) = two_folders();
         let wrapper = program(&first, "cursor", 0o755);
-        let found = locate(None, Some(&path)).unwrap();
+        let found = locate(None, &path).unwrap();
         assert_eq!(
             found,
             Program {
@@ -140,7 +125,7 @@ mod tests {
         );
         let agent = program(&second, "cursor-agent", 0o755);
         assert_eq!(
-            locate(None, Some(&path)).unwrap(),
+            locate(None, &path).unwrap(),
             Program {
                 path: agent,
                 leading: vec![]
@@ -154,13 +139,13 @@ mod tests {
         let good = program(&second, "cursor-agent", 0o755);
         let place = first.join("cursor-agent");
         create_dir(&place).unwrap();
-        assert_eq!(locate(None, Some(&path)).unwrap().path, good, "a folder");
+        assert_eq!(locate(None, &path).unwrap().path, good, "a folder");
         std::fs::remove_dir(&place).unwrap();
         symlink("nowhere", &place).unwrap();
-        assert_eq!(locate(None, Some(&path)).unwrap().path, good, "a broken link");
+        assert_eq!(locate(None, &path).unwrap().path, good, "a broken link");
         std::fs::remove_file(&place).unwrap();
         program(&first, "cursor-agent", 0o644);
-        assert_eq!(locate(None, Some(&path)).unwrap().path, good, "no permission");
+        assert_eq!(locate(None, &path).unwrap().path, good, "no permission");
     }
 
     #[test]
@@ -174,9 +159,12 @@ mod tests {
             relative.join("cursor-agent").exists(),
             "the relative path is right"
         );
-        let path = join_paths([Path::new(""), Path::new("."), &relative]).unwrap();
-        assert!(matches!(locate(None, Some(&path)), Err(LocateError::NotFound(_))));
-        assert!(matches!(locate(None, None), Err(LocateError::NotFound(_))));
+        let path = places(&join_paths([Path::new(""), Path::new("."), &relative]).unwrap());
+        assert!(matches!(locate(None, &path), Err(LocateError::NotFound(_))));
+        assert!(matches!(
+            locate(None, &Places::default()),
+            Err(LocateError::NotFound(_))
+        ));
         drop(top);
     }
 
@@ -184,13 +172,13 @@ mod tests {
     fn a_named_path_is_taken_as_it_is_or_refused_with_its_reason() {
         let (_top, first, second, path) = two_folders();
         let good = program(&first, "agent \"x\"", 0o755);
-        assert_eq!(locate(good.to_str(), None).unwrap().path, good);
-        let refused = |binary: &Path| locate(binary.to_str(), Some(&path)).unwrap_err().to_string();
+        assert_eq!(locate(good.to_str(), &Places::default()).unwrap().path, good);
+        let refused = |binary: &Path| locate(binary.to_str(), &path).unwrap_err().to_string();
         assert!(refused(&second).contains("is a folder"));
         assert!(refused(&program(&second, "plain", 0o644)).contains("EACCES"));
         assert!(refused(&second.join("nothing")).contains("ENOENT"));
         assert!(
-            locate(Some("nothing"), Some(&path))
+            locate(Some("nothing"), &path)
                 .unwrap_err()
                 .to_string()
                 .contains("\"nothing\"")

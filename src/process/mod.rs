@@ -1,8 +1,10 @@
 //! Processes: started on one thread, watched, signalled as a tree, and always reaped.
 //!
-//! [`start`] gives a [`Running`]: the three pipes and the [`Tree`]. A tree that is dropped while its
-//! processes live is killed, so no early return, panic or cancelled future leaves anything behind.
+//! [`start`] gives a [`Running`]: the three pipes and the [`Tree`]; [`brief`] runs a program for its output. A
+//! tree that is dropped while its processes live is killed, so no early return, panic or cancelled future leaves
+//! anything behind.
 
+pub mod brief;
 mod members;
 mod registry;
 mod spawner;

@@ -16,7 +16,29 @@ use super::{Launch, unix};
 
 struct Job {
     launch: Launch,
-    answer: oneshot::Sender<io::Result<Child>>,
+    answer: oneshot::Sender<io::Result<Unclaimed>>,
+}
+
+/// A child on its way to whoever asked for it. Where that one is gone, before or after the answer was sent, it
+/// is dropped, and so ended: a plain [`Child`] would live on, and then stay a zombie.
+struct Unclaimed(Option<Child>);
+
+impl Unclaimed {
+    fn claim(mut self) -> io::Result<Child> {
+        self.0
+            .take()
+            .ok_or_else(|| io::Error::other("a new process was claimed twice"))
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            unix::kill_group_of(&child);
+            // The group was just killed, so this returns at once; the status interests nobody.
+            let _status = child.wait();
+        }
+    }
 }
 
 static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();
@@ -33,9 +55,9 @@ fn spawner() -> io::Result<&'static Sender<Job>> {
                 if answer.is_closed() {
                     continue;
                 }
-                if let Err(Ok(unwanted)) = answer.send(spawn_now(&launch)) {
-                    end(unwanted);
-                }
+                let child = spawn_now(&launch).map(|child| Unclaimed(Some(child)));
+                // Unheard, the answer is dropped.
+                let _heard = answer.send(child);
             }
         })?;
     // Where two callers race, the loser's thread ends with its sender.
@@ -47,7 +69,7 @@ pub(super) async fn spawn(launch: Launch) -> io::Result<Child> {
     let (answer, child) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts processes is gone");
     spawner()?.send(Job { launch, answer }).map_err(|_| gone())?;
-    child.await.map_err(|_| gone())?
+    child.await.map_err(|_| gone())??.claim()
 }
 
 fn spawn_now(launch: &Launch) -> io::Result<Child> {
@@ -62,11 +84,4 @@ fn spawn_now(launch: &Launch) -> io::Result<Child> {
         .stderr(Stdio::piped());
     unix::prepare(&mut command);
     command.spawn()
-}
-
-/// Nobody waits for this child any more: its caller was cancelled while it was being started.
-fn end(mut child: Child) {
-    unix::kill_group_of(&child);
-    // The group was just killed, so this returns at once; the status interests nobody.
-    let _status = child.wait();
 }

@@ -181,7 +181,7 @@ impl Tree {
         let Some(exit) = self.state.borrow().exit() else {
             return Exit::Signal(Signal::KILL.as_raw());
         };
-        self.shared.let_go();
+        self.let_go();
         // Only so that nobody sees a zombie of a turn that is over; it is as good as reaped.
         let mut state = self.state.clone();
         let _late = timeout(
@@ -190,6 +190,13 @@ impl Tree {
         )
         .await;
         exit
+    }
+
+    /// The leader may be reaped. Only from then on its number can be another's, whose entry in the registry
+    /// must not be the one that is removed.
+    fn let_go(&self) {
+        registry::remove(self.pid());
+        self.shared.let_go();
     }
 
     /// Whether the leader has ended and nobody else is in its group.
@@ -213,8 +220,9 @@ impl Drop for Tree {
     fn drop(&mut self) {
         // After `end` this is a last look: a member that was born in between gets no second chance.
         self.shared.kill();
-        self.shared.let_go();
-        registry::remove(self.pid());
+        if !*self.shared.released.lock() {
+            self.let_go();
+        }
     }
 }
 

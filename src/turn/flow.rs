@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::Instrument;
 
-use crate::process::{self, Exit, Running, Tail, Tree};
+use crate::process::{Exit, Running, Tail, Tree};
 use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
 use crate::stream::event::Event;
@@ -30,6 +30,9 @@ const CHUNK: usize = 256 * 1024;
 const BACKLOG: usize = 1024 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
 const BACKLOG_EVENTS: usize = 2048;
+/// How much is read at most after the process has ended, in bytes. A pipe holds less, so what is behind it was
+/// written by somebody else.
+const DRAIN_LIMIT: usize = 2 * 1024 * 1024;
 /// How long standard error is read after the end, where somebody else holds the pipe open.
 const STDERR_PATIENCE: Duration = Duration::from_millis(100);
 
@@ -42,11 +45,13 @@ enum End {
 }
 
 pub(super) async fn run(
-    request: TurnRequest,
+    mut request: TurnRequest,
     controlled: Controlled,
     consumer: impl Consumer,
     started: Instant,
 ) -> Result<Report, Box<Failure>> {
+    // The rest is copied for the look-up; the prompt may be large.
+    let prompt = std::mem::take(&mut request.prompt);
     let fail = |cause| {
         let partial = Report {
             duration: started.elapsed(),
@@ -58,18 +63,15 @@ pub(super) async fn run(
             partial,
         })
     };
-    let launch = prepare::launch(&request).map_err(fail)?;
     let mut aborted = pin!(controlled.aborted());
     let running = tokio::select! {
         biased;
         () = &mut aborted => return Err(fail(Cause::Aborted)),
-        running = process::start(launch.clone()) => running.map_err(|error| fail(prepare::refused(&launch, &error)))?,
+        running = prepare::start(&request) => running.map_err(fail)?,
         () = sleep_until(started + request.limits.first_line) => return Err(fail(Cause::FirstLineTimeout)),
     };
     let span = tracing::info_span!("process", pid = running.tree.pid());
-    span.in_scope(|| tracing::debug!(program = %launch.program.display(), "process started"));
-    drop(launch);
-    let flow = Flow::new(running, request, controlled, consumer, started);
+    let flow = Flow::new(running, prompt, &request, controlled, consumer, started);
     flow.run().instrument(span).await
 }
 
@@ -89,6 +91,7 @@ struct Flow<C> {
     quiet_since: Instant,
     leaving_since: Option<Instant>,
     exit: Option<(Exit, Instant)>,
+    drained: usize,
     at_end: bool,
 }
 
@@ -124,7 +127,8 @@ impl Inbox {
 impl<C: Consumer> Flow<C> {
     fn new(
         running: Running,
-        request: TurnRequest,
+        prompt: String,
+        request: &TurnRequest,
         controlled: Controlled,
         consumer: C,
         started: Instant,
@@ -133,7 +137,7 @@ impl<C: Consumer> Flow<C> {
         Self {
             stdout: running.stdout,
             tree: running.tree,
-            stdin: tokio::spawn(write_prompt(running.stdin, request.prompt)),
+            stdin: tokio::spawn(write_prompt(running.stdin, prompt)),
             stderr: tokio::spawn(keep_tail(running.stderr, Arc::clone(&stderr_tail))),
             stderr_tail,
             parser: StreamParser::new(request.stream),
@@ -149,6 +153,7 @@ impl<C: Consumer> Flow<C> {
             quiet_since: started,
             leaving_since: None,
             exit: None,
+            drained: 0,
             at_end: false,
         }
     }
@@ -236,8 +241,9 @@ impl<C: Consumer> Flow<C> {
             }
             let held_up = self.in_flight && self.inbox.is_full();
             let reading = !self.at_end && !held_up;
-            // The limits are on the process. While the consumer makes it wait they stand still.
-            let watching = reading || self.at_end;
+            // The limits are on the process. While the consumer makes it wait they stand still, but for the
+            // one on how long it stays after its result: nothing it may still say is waited for.
+            let watching = reading || self.at_end || self.is_leaving();
             let deadline = self.deadline();
             tokio::select! {
                 biased;
@@ -256,7 +262,12 @@ impl<C: Consumer> Flow<C> {
                     self.exit = Some((exit, Instant::now()));
                 }
                 read = self.stdout.read(&mut chunk), if reading => match read {
-                    Ok(length) if length > 0 => self.take(&chunk[..length]),
+                    Ok(length) if length > 0 => {
+                        self.take(&chunk[..length]);
+                        if self.has_said_enough(length) {
+                            return End::Done;
+                        }
+                    }
                     // A pipe fails only where it is gone, which is its end.
                     Ok(_) | Err(_) => {
                         self.at_end = true;
@@ -295,11 +306,27 @@ impl<C: Consumer> Flow<C> {
         }
     }
 
+    fn is_leaving(&self) -> bool {
+        matches!(self.phase(), Phase::Leaving { .. })
+    }
+
+    /// Whether a process that never stops talking has had its time. Its output keeps the reading so busy that
+    /// the timer's turn may not come.
+    fn has_said_enough(&mut self, length: usize) -> bool {
+        match self.phase() {
+            Phase::Leaving { .. } => Instant::now() >= self.deadline(),
+            Phase::Draining { .. } => {
+                self.drained += length;
+                self.drained >= DRAIN_LIMIT
+            }
+            Phase::FirstLine | Phase::Streaming => false,
+        }
+    }
+
     /// The reading goes on after the consumer had stopped it: every wait begins anew.
     fn resume(&mut self) {
         let now = Instant::now();
         self.quiet_since = now;
-        self.leaving_since = self.leaving_since.map(|_| now);
         self.exit = self.exit.map(|(exit, _)| (exit, now));
     }
 

@@ -1,25 +1,64 @@
 //! From a request to a process: what must hold before one is started, and what a refusal means.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::cli::args::turn_args;
-use crate::cli::environment::value;
+use crate::cli::candidates::Places;
 use crate::cli::locate::{LocateError, Program, locate};
-use crate::process::Launch;
+use crate::process::{self, Launch, Running};
 
 use super::{Cause, TurnRequest};
 
+/// Start the process of a request.
+pub(super) async fn start(request: &TurnRequest) -> Result<Running, Cause> {
+    let request = Arc::new(request.clone());
+    start_from(move || {
+        let request = Arc::clone(&request);
+        // Folders may lie on a network, and a look at them may take as long as it likes.
+        let looked = tokio::task::spawn_blocking(move || launch(&request));
+        async {
+            looked
+                .await
+                .unwrap_or_else(|ended| Err(Cause::Internal(ended.to_string())))
+        }
+    })
+    .await
+}
+
+/// Start what `look_up` finds. The CLI replaces its files when it updates itself, so what has gone between the
+/// look and the start is looked up once more.
+async fn start_from<L: Future<Output = Result<Launch, Cause>>>(
+    look_up: impl Fn() -> L,
+) -> Result<Running, Cause> {
+    let first = look_up().await?;
+    let launch = match attempt(&first).await {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !first.program.exists() => {
+            tracing::debug!(program = %first.program.display(), "the program has gone, and is looked up again");
+            look_up().await?
+        }
+        Err(error) => return Err(refused(&first, &error)),
+        Ok(running) => return Ok(running),
+    };
+    attempt(&launch).await.map_err(|error| refused(&launch, &error))
+}
+
+async fn attempt(launch: &Launch) -> io::Result<Running> {
+    let running = process::start(launch.clone()).await?;
+    tracing::debug!(pid = running.tree.pid(), program = %launch.program.display(), "process started");
+    Ok(running)
+}
+
 /// The launch of a request, or why there can be none. Nothing is started yet.
-pub(super) fn launch(request: &TurnRequest) -> Result<Launch, Cause> {
+fn launch(request: &TurnRequest) -> Result<Launch, Cause> {
     let target = request.binary.as_deref().unwrap_or("cursor-agent");
     check_workspace(&request.cwd, target)?;
-    let path = value(&request.environment, "PATH").map(OsString::as_os_str);
+    let places = Places::of(&request.environment);
     let Program {
         path: program,
         leading,
-    } = locate(request.binary.as_deref(), path).map_err(|error| match error {
+    } = locate(request.binary.as_deref(), &places).map_err(|error| match error {
         LocateError::NotFound(reason) => Cause::NotFound {
             target: target.into(),
             reason,
@@ -62,7 +101,7 @@ fn check_workspace(cwd: &Path, target: &str) -> Result<(), Cause> {
 
 /// What a failed start means. The system says "not found" of the folder, the program and its interpreter
 /// alike, so each is looked at again.
-pub(super) fn refused(launch: &Launch, error: &io::Error) -> Cause {
+fn refused(launch: &Launch, error: &io::Error) -> Cause {
     let target = launch.program.display().to_string();
     if let Err(missing) = check_workspace(&launch.cwd, &target) {
         return missing;
@@ -117,4 +156,50 @@ fn is_transient(error: &io::Error) -> bool {
     error
         .raw_os_error()
         .is_some_and(|raw| transient.iter().any(|known| known.raw_os_error() == raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::process::Owner;
+
+    fn of(program: &str) -> Launch {
+        Launch {
+            program: program.into(),
+            args: Vec::new(),
+            cwd: "/".into(),
+            env: Vec::new(),
+            owner: Owner(0),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_program_that_has_gone_is_looked_up_once_more() {
+        let looks = AtomicUsize::new(0);
+        let running = start_from(|| {
+            let found = ["/none/old/agent", "/bin/true"][looks.fetch_add(1, Ordering::Relaxed)];
+            std::future::ready(Ok(of(found)))
+        });
+        let tree = running.await.unwrap().tree;
+        tree.end(Duration::from_secs(5)).await;
+        assert_eq!(looks.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn but_not_a_third_time_and_not_for_another_reason() {
+        let looks = AtomicUsize::new(0);
+        let look = |found: &'static str| {
+            looks.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(Ok(of(found)))
+        };
+        let gone = start_from(|| look("/none/agent")).await.unwrap_err();
+        assert!(matches!(gone, Cause::NotFound { .. }), "{gone:?}");
+        assert_eq!(looks.swap(0, Ordering::Relaxed), 2);
+        let refused = start_from(|| look("/")).await.unwrap_err();
+        assert!(matches!(refused, Cause::NotRunnable { .. }), "{refused:?}");
+        assert_eq!(looks.load(Ordering::Relaxed), 1);
+    }
 }

@@ -1,0 +1,153 @@
+//! One question to the CLI: a short run of one of its commands.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::environment::without_colours;
+use super::locate::Program;
+use crate::process::brief::{Ran, run};
+use crate::process::{Launch, Owner};
+
+/// Why a question could not be put.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The file is gone.
+    #[error("was there a moment ago (ENOENT)")]
+    Vanished,
+    /// It is there and cannot be started.
+    #[error("{0}")]
+    NotRunnable(String),
+    /// The system could not start anything now.
+    #[error("could not be started: {0}")]
+    NotStarted(String),
+    /// The time for the whole call is used up.
+    #[error("was not asked: the time for the whole call was used up")]
+    OutOfTime,
+}
+
+/// Puts questions, all with the same environment and within one time limit.
+#[derive(Debug, Clone)]
+pub(super) struct Asker {
+    environment: Vec<(OsString, OsString)>,
+    owner: Owner,
+    /// For one question.
+    pub(super) limit: Duration,
+    /// For all.
+    deadline: Instant,
+}
+
+/// Less than this is no time to start a program in.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+impl Asker {
+    /// `limit` is for each question, and `questions` times that for all of them.
+    pub(super) fn new(
+        environment: Vec<(OsString, OsString)>,
+        owner: Owner,
+        limit: Duration,
+        questions: u32,
+    ) -> Self {
+        Self {
+            environment: without_colours(environment),
+            owner,
+            limit,
+            deadline: Instant::now() + limit * questions,
+        }
+    }
+
+    /// Run `program` with these arguments.
+    pub(super) async fn ask(&self, program: &Program, args: &[&str]) -> Result<Ran, AskError> {
+        let limit = self
+            .limit
+            .min(self.deadline.saturating_duration_since(Instant::now()));
+        if limit < SHORTEST {
+            return Err(AskError::OutOfTime);
+        }
+        let launch = Launch {
+            program: program.path.clone(),
+            args: program
+                .leading
+                .iter()
+                .cloned()
+                .chain(args.iter().map(OsString::from))
+                .collect(),
+            cwd: neutral_folder(),
+            env: self.environment.clone(),
+            owner: self.owner,
+        };
+        let answer = run(launch, limit).await;
+        if let Ok(ran) = &answer {
+            tracing::debug!(
+                command = args.first().copied().unwrap_or_default(),
+                code = ran.exit.code(),
+                timed_out = ran.timed_out,
+                truncated = ran.truncated,
+                duration_ms = u64::try_from(ran.duration.as_millis()).unwrap_or(u64::MAX),
+                "asked the CLI"
+            );
+        }
+        answer.map_err(|error| refused(&program.path, &error))
+    }
+}
+
+/// Not the host's own folder, which may be gone, and whose `.cursor` would have a say in the answer.
+fn neutral_folder() -> PathBuf {
+    if cfg!(windows) {
+        std::env::temp_dir()
+    } else {
+        "/".into()
+    }
+}
+
+/// What a failed start means. The system says "not found" of the program and of its interpreter alike.
+fn refused(program: &Path, error: &io::Error) -> AskError {
+    use rustix::io::Errno;
+    match error.kind() {
+        io::ErrorKind::NotFound if !program.exists() => AskError::Vanished,
+        io::ErrorKind::NotFound => AskError::NotRunnable(
+            "cannot be started: its interpreter or loader does not exist (ENOENT)".into(),
+        ),
+        io::ErrorKind::PermissionDenied => AskError::NotRunnable("may not be executed (EACCES)".into()),
+        _ if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
+            AskError::NotRunnable("is no program for this system (ENOEXEC)".into())
+        }
+        _ if error.raw_os_error() == Some(Errno::TXTBSY.raw_os_error()) => {
+            AskError::NotRunnable("is being written to (ETXTBSY)".into())
+        }
+        _ => AskError::NotStarted(error.to_string()),
+    }
+}
+
+/// Whether this file is no program for this system at all. The C library hands such a file to the shell, whose
+/// words about it would hide the reason, so it is asked about after a failure.
+pub(super) fn is_foreign(program: &Path) -> bool {
+    let (Ok(theirs), Ok(ours)) = (
+        head(program),
+        std::env::current_exe().and_then(|host| head(&host)),
+    ) else {
+        return false;
+    };
+    if theirs.starts_with(b"#!") {
+        return false;
+    }
+    // Format, word size, byte order and processor of ELF; and the same of Mach-O, where a fat file is not told.
+    let same = if ours.starts_with(b"\x7fELF") {
+        theirs.len() >= 20 && theirs[..6] == ours[..6] && theirs[18..20] == ours[18..20]
+    } else {
+        theirs.len() >= 8 && (theirs[..8] == ours[..8] || theirs[..4] == [0xCA, 0xFE, 0xBA, 0xBE])
+    };
+    // A script without a first line that names its interpreter is the shell's.
+    !same && (theirs.contains(&0) || theirs.starts_with(b"MZ"))
+}
+
+fn head(file: &Path) -> io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut head = Vec::new();
+    std::fs::File::open(file)?.take(64).read_to_end(&mut head)?;
+    Ok(head)
+}
