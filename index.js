@@ -594,6 +594,29 @@ function outcome({ fallbackUsed, reason }) {
   return { fallbackUsed, ...reason == null ? {} : { reason } };
 }
 
+// lib/breath.ts
+var SLICE_MS = 4;
+var LOOK_EVERY = 16;
+var unseen = 0;
+var sliceBegan;
+function isBreathDue() {
+  unseen += 1;
+  if (unseen < LOOK_EVERY) return false;
+  unseen = 0;
+  const now = performance.now();
+  if (sliceBegan !== void 0) return now - sliceBegan > SLICE_MS;
+  sliceBegan = now;
+  setImmediate(() => {
+    sliceBegan = void 0;
+  });
+  return false;
+}
+function breath() {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
 // lib/dispatch.ts
 function wantsEvents(callbacks) {
   const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
@@ -602,17 +625,22 @@ function wantsEvents(callbacks) {
 function dispatch(batch, callbacks, over) {
   const reader = new BatchReader(batch);
   for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
-    const held = deliver(event, callbacks, over);
-    if (held !== void 0) return rest(held, reader, callbacks, over);
+    const held = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : void 0);
+    if (held !== void 0) return rest(held, batch, reader, callbacks, over);
   }
+  done(batch, callbacks);
   return void 0;
 }
-async function rest(held, reader, callbacks, over) {
+async function rest(held, batch, reader, callbacks, over) {
   await held;
   for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
-    const next = deliver(event, callbacks, over);
+    const next = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : void 0);
     if (next !== void 0) await next;
   }
+  done(batch, callbacks);
+}
+function done(batch, callbacks) {
+  if (callbacks.onEvent === void 0) batch.release();
 }
 function deliver(event, callbacks, over) {
   const seen = promised(callbacks.onEvent?.(event));

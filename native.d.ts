@@ -19,6 +19,8 @@ export declare class EventBatch {
   wide(): string
   /** Kinds and fields, see `stream::batch`. */
   table(): Uint32Array
+  /** Give the memory back now, and not when this object is collected, which may be much later: it looks small. */
+  release(): void
   /** The JSON text of one payload. */
   payload(number: number): string
 }

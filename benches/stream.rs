@@ -16,7 +16,7 @@ const MB: usize = 1_000_000;
 /// As in a turn: what is read at once, in bytes.
 const CHUNK: usize = 256 * 1024;
 /// The thinking between two tool calls, in records.
-const THOUGHTS: usize = 38;
+const THOUGHTS: usize = 40;
 
 /// At least so many bytes of a session as the CLI writes them: about 58,000 lines in 20 MB, most of them
 /// thinking, most of the bytes in the results of tools; a part of it is not ASCII.
@@ -59,13 +59,14 @@ fn a_round(number: usize) -> Vec<serde_json::Value> {
     });
     let id = format!("call-{number}-0\nfc_{number}_0");
     let args = json!({"path": format!("/srv/work/src/lamp_{number}.rs"), "offset": 1, "limit": 200});
+    // Most source code is ASCII.
+    let remark = if number.is_multiple_of(4) {
+        "größer als die 灯 davor"
+    } else {
+        "brighter than the one before"
+    };
     let content = (0..112)
-        .map(|row| {
-            format!(
-                "{row:>4}\tlet flame_{row} = lamp.wick({number}); // \"größer\" 灯 {}\n",
-                words[row % words.len()]
-            )
-        })
+        .map(|row| format!("{row:>4}\tlet flame_{row} = lamp.wick({number}); // \"{remark}\"\n"))
         .collect::<Vec<_>>()
         .concat();
     let message = format!("Round {number}: I read the file now, and then I mend what is broken in it.");

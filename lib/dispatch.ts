@@ -3,6 +3,7 @@
 import type { CursorPromptInput, CursorStreamEvent, ToolCallInfo } from "../index.js";
 import type { EventBatch } from "../native.js";
 import { BatchReader } from "./batch.js";
+import { breath, isBreathDue } from "./breath.js";
 
 /** The callbacks of a turn. */
 export type Callbacks = Pick<
@@ -18,7 +19,7 @@ export function wantsEvents(callbacks: Callbacks): boolean {
 
 /**
  * Hand every event of a batch to the callbacks, as long as the turn is not `over`. Returns a promise only where
- * a callback returned one; throws, or rejects, with the error of the callback that failed, and calls none
+ * a callback returned one, or where the event loop has been held long enough; throws, or rejects, with the error of the callback that failed, and calls none
  * after it.
  */
 export function dispatch(
@@ -28,24 +29,32 @@ export function dispatch(
 ): Promise<void> | undefined {
   const reader = new BatchReader(batch);
   for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
-    const held = deliver(event, callbacks, over);
-    if (held !== undefined) return rest(held, reader, callbacks, over);
+    const held = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : undefined);
+    if (held !== undefined) return rest(held, batch, reader, callbacks, over);
   }
+  done(batch, callbacks);
   return undefined;
 }
 
-/** The same from the first callback on that returned a promise. */
+/** The same from the first event on that something waits for. */
 async function rest(
   held: Promise<void>,
+  batch: EventBatch,
   reader: BatchReader,
   callbacks: Callbacks,
   over: () => boolean,
 ): Promise<void> {
   await held;
   for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
-    const next = deliver(event, callbacks, over);
+    const next = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : undefined);
     if (next !== undefined) await next;
   }
+  done(batch, callbacks);
+}
+
+/** Events themselves go to `onEvent` alone. Where nobody can have kept one, no payload is read any more. */
+function done(batch: EventBatch, callbacks: Callbacks): void {
+  if (callbacks.onEvent === undefined) batch.release();
 }
 
 function deliver(

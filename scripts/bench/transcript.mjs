@@ -5,7 +5,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 
 const SESSION = "3f0c1d52-8a77-4c7b-9a34-0d6b1c2e9f10";
 /** The thinking between two tool calls, in records. */
-const THOUGHTS = 38;
+const THOUGHTS = 40;
 const WORDS = ["the lamp ", "is not lit; ", "grün über ", "we look 灯台 ", "into it ", "and 😀 see. "];
 
 /** @param {string} text */
@@ -23,10 +23,12 @@ function round(number) {
   });
   const call_id = `call-${number}-0\nfc_${number}_0`;
   const args = { path: `/srv/work/src/lamp_${number}.rs`, offset: 1, limit: 200 };
-  const rows = Array.from({ length: 112 }, (_, row) => {
-    const word = WORDS[row % WORDS.length];
-    return `${String(row).padStart(4)}\tlet flame_${row} = lamp.wick(${number}); // "größer" 灯 ${word}\n`;
-  });
+  // Most source code is ASCII.
+  const remark = number % 4 === 0 ? "größer als die 灯 davor" : "brighter than the one before";
+  const rows = Array.from(
+    { length: 112 },
+    (_, row) => `${String(row).padStart(4)}\tlet flame_${row} = lamp.wick(${number}); // "${remark}"\n`,
+  );
   const success = { content: rows.join(""), isEmpty: false, totalLines: 112, path: args.path };
   const text = `Round ${number}: I read the file now, and then I mend what is broken in it. `;
   const tool = { call_id, ...more };

@@ -46,6 +46,12 @@ impl EventBatch {
         Uint32Array::new(std::mem::take(&mut self.batch.table))
     }
 
+    /// Give the memory back now, and not when this object is collected, which may be much later: it looks small.
+    #[napi(catch_unwind)]
+    pub fn release(&mut self) {
+        self.batch = Batch::default();
+    }
+
     /// The JSON text of one payload.
     #[napi(catch_unwind)]
     pub fn payload<'env>(&self, env: &'env Env, number: u32) -> Result<JsString<'env>> {
