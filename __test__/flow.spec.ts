@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CursorError } from "fusion-cursor-native";
 import { describe, expect, test, vi } from "vitest";
-import { eventually, init, result, runs, Stage, text, thinking } from "./support/stage.js";
+import { completed, eventually, init, result, runs, Stage, text, thinking } from "./support/stage.js";
 
 const numbered = (count: number): Record<string, unknown> => ({
   line: { type: "thinking", subtype: "delta", text: "${n}." },
@@ -83,6 +83,20 @@ describe("slow callbacks", () => {
     await turn;
     expect(pieces).toBe(1000);
   });
+});
+
+// It sees small objects, and would let hundreds of megabytes of tool results pile up behind them.
+test("the garbage collector is told of the payloads that events hold", async () => {
+  const [count, size] = [200, 2_000_000];
+  const end = completed("c-1", "read", { success: { content: `\${fill:${size}}` } });
+  let most = 0;
+  const before = process.memoryUsage.rss();
+  await new Stage([init, { ...end, repeat: count, write: "lines" }, result("x")]).launch({
+    onEvent() {
+      most = Math.max(most, process.memoryUsage.rss());
+    },
+  });
+  expect(most - before).toBeLessThan((count * size) / 2);
 });
 
 describe("failing callbacks", () => {
