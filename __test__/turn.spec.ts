@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { type CursorPromptInput, type CursorStreamEvent, launchCursorPrompt } from "fusion-cursor-native";
 import { standInAgentPath } from "fusion-cursor-native/testing";
 import { describe, expect, test, vi } from "vitest";
@@ -254,6 +255,18 @@ describe("failures", () => {
       code: "CURSOR_NO_RESULT",
       message: "Cursor CLI stream ended without a result event.",
     });
+  });
+
+  test("a relative workspace is the one of the moment of the call, by flag too", async () => {
+    const stage = new Stage([{ echo: "echo.json" }, init, result("x")]);
+    mkdirSync(stage.path("sub"));
+    const before = process.cwd();
+    process.chdir(stage.folder);
+    const turn = stage.launch({ cwd: "sub", workspaceFlagRequired: true });
+    process.chdir(before);
+    await turn;
+    const { argv, cwd } = stage.echo();
+    expect([cwd, ...argv.slice(-2)]).toEqual([stage.path("sub"), "--workspace", stage.path("sub")]);
   });
 
   test("a workspace or a program that is not there has a code and starts nothing", async () => {

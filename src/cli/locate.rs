@@ -85,6 +85,9 @@ fn runnable(binary: &Path) -> Result<PathBuf, LocateError> {
         .map_err(|error| LocateError::NotFound(format!("{shown} is no usable path: {error}")))?;
     let about = std::fs::metadata(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => LocateError::NotFound(format!("{shown} does not exist (ENOENT)")),
+        io::ErrorKind::NotADirectory => LocateError::NotFound(format!(
+            "{shown} does not exist: a part of it is no folder (ENOTDIR)"
+        )),
         _ => LocateError::NotRunnable(format!("{shown} cannot be looked at: {error}")),
     })?;
     if about.is_dir() {
@@ -189,6 +192,10 @@ mod tests {
         assert!(refused(&second).contains("is a folder"));
         assert!(refused(&program(&second, "plain", 0o644)).contains("EACCES"));
         assert!(refused(&second.join("nothing")).contains("ENOENT"));
+        assert!(matches!(
+            locate(good.join("nothing").to_str(), None),
+            Err(LocateError::NotFound(_))
+        ));
         assert!(
             locate(Some("nothing"), Some(&path))
                 .unwrap_err()
