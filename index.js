@@ -99,6 +99,10 @@ function word(name, value) {
   const text = withoutNul(name, string(name, value));
   return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
 }
+function argument(name, value) {
+  const text = word(name, value);
+  return text.trim().startsWith("-") ? fail(name, "a string that does not begin with -", value) : text;
+}
 function optional(value, check) {
   return value === void 0 || value === null ? void 0 : check(value);
 }
@@ -126,12 +130,22 @@ function environment(name, value) {
   const flat = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === void 0) continue;
-    if (key === "" || key.includes("=") || key.includes("\0")) {
+    if (!isVariable(key)) {
       fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
     }
     flat.push(key, withoutNul(`${name}.${key}`, string(`${name}.${key}`, one)));
   }
   return flat;
+}
+function inherited(from) {
+  const flat = [];
+  for (const [key, value] of Object.entries(from)) {
+    if (value !== void 0 && isVariable(key) && !value.includes("\0")) flat.push(key, value);
+  }
+  return flat;
+}
+function isVariable(name) {
+  return name !== "" && !name.includes("=") && !name.includes("\0");
 }
 function object(name, value) {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : fail(name, "an object", value);
@@ -146,11 +160,13 @@ function setLogger(level, sink) {
     import_native.default.setLog(scope, level);
     return;
   }
+  const failed = (error) => process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
   import_native.default.setLog(scope, level, (json) => {
     try {
-      callback2(JSON.parse(json));
+      const returned = callback2(JSON.parse(json));
+      if (returned instanceof Promise) returned.catch(failed);
     } catch (error) {
-      process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
+      failed(error);
     }
   });
 }
@@ -164,6 +180,30 @@ function fromEnvironment() {
   }
 }
 fromEnvironment();
+
+// lib/aborts.ts
+var waiting = /* @__PURE__ */ new WeakMap();
+function onAbort(signal, abort) {
+  const { turns, listener } = waiting.get(signal) ?? listen(signal);
+  turns.add(abort);
+  return () => {
+    turns.delete(abort);
+    if (turns.size > 0 || waiting.get(signal)?.turns !== turns) return;
+    signal.removeEventListener("abort", listener);
+    waiting.delete(signal);
+  };
+}
+function listen(signal) {
+  const turns = /* @__PURE__ */ new Set();
+  const listener = () => {
+    waiting.delete(signal);
+    for (const abort of turns) abort();
+  };
+  signal.addEventListener("abort", listener, { once: true });
+  const made = { turns, listener };
+  waiting.set(signal, made);
+  return made;
+}
 
 // lib/events.ts
 var import_node_util = require("node:util");
@@ -504,13 +544,12 @@ async function run(options, callbacks, signal) {
 }
 function abortable(settled, handle, signal, began) {
   return new Promise((resolve, reject) => {
-    const abort = () => {
-      const soFar = result(handle.soFar());
+    const forget = onAbort(signal, () => {
       handle.abort();
+      const soFar = result(handle.soFar());
       reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+    settled.then(resolve, reject).finally(forget);
   });
 }
 function result(outcome) {
@@ -552,13 +591,14 @@ function failure(outcome, signal) {
 function checked(input) {
   const given = object("the input of launchCursorPrompt", input);
   const text = (name) => optional(given[name], (value) => word(name, value));
+  const argument2 = (name) => optional(given[name], (value) => argument(name, value));
   const flag2 = (name) => optional(given[name], (value) => flag(name, value)) ?? false;
   const limit2 = (name) => optional(given[name], (value) => limit(name, value));
   const wait2 = (name) => optional(given[name], (value) => wait(name, value));
   const callbacks = {};
   for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
     const callback2 = optional(given[name], (value) => callback(name, value));
-    if (callback2 !== void 0) callbacks[name] = callback2.bind(input);
+    if (callback2 !== void 0) callbacks[name] = (...args) => Reflect.apply(callback2, input, args);
   }
   const tools = optional(given.tools, (value) => oneOf("tools", ["coding", "readonly"], value));
   const options = {
@@ -567,13 +607,13 @@ function checked(input) {
     coding: tools === "coding",
     approveMcps: flag2("approveMcps"),
     workspaceFlag: flag2("workspaceFlagRequired"),
-    hostEnv: environment("process.env", process.env),
+    hostEnv: inherited(process.env),
     addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks),
     ...defined({
       binary: text("binary"),
-      model: text("model"),
-      resumeId: text("resumeId"),
+      model: argument2("model"),
+      resumeId: argument2("resumeId"),
       firstLineTimeoutMs: limit2("firstLineTimeoutMs"),
       inactivityTimeoutMs: limit2("inactivityTimeoutMs"),
       toolTimeoutMs: limit2("toolTimeoutMs"),

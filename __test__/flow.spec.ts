@@ -195,6 +195,17 @@ describe("aborts", () => {
     await eventually("the listener is gone", () => getEventListeners(signal, "abort").length === 0);
   });
 
+  test("one signal for many turns has one listener, and ends them all", async () => {
+    const controller = new AbortController();
+    const stage = new Stage([init, { linger: true }]);
+    const turns = Array.from({ length: 12 }, () =>
+      stage.launch({ signal: controller.signal, killGraceMs: 300 }).catch((error: CursorError) => error.code),
+    );
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+    controller.abort();
+    expect(new Set(await Promise.all(turns))).toEqual(new Set(["CURSOR_ABORTED"]));
+  });
+
   test("call no callback any more", async () => {
     const controller = new AbortController();
     let after = 0;

@@ -373,6 +373,8 @@ describe("wrong arguments", () => {
     ["a number in env", { ...good, env: { A: 1 } }, /^env\.A must be a string, not 1/],
     ["a name with =", { ...good, env: { "A=B": "1" } }, /^a name in env must be/],
     ["a flag that is none", { ...good, approveMcps: "yes" }, /^approveMcps must be true or false/],
+    ["a resume id that is an option", { ...good, resumeId: "--force" }, /^resumeId must .* begin with -/],
+    ["a model that is an option", { ...good, model: " --force" }, /^model must .* begin with -/],
     ["an empty resume id", { ...good, resumeId: "" }, /^resumeId must be a string that is not blank/],
   ];
   test.each(cases)("%s is a TypeError before anything happens", (_name, input, message) => {

@@ -26,6 +26,12 @@ export function word(name: string, value: unknown): string {
   return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
 }
 
+/** A word of the command line that must not be read as an option: `--force` as an id would let a reader write. */
+export function argument(name: string, value: unknown): string {
+  const text = word(name, value);
+  return text.trim().startsWith("-") ? fail(name, "a string that does not begin with -", value) : text;
+}
+
 export function optional<T>(value: unknown, check: (value: unknown) => T): T | undefined {
   return value === undefined || value === null ? undefined : check(value);
 }
@@ -67,12 +73,25 @@ export function environment(name: string, value: unknown): string[] {
   const flat: string[] = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === undefined) continue;
-    if (key === "" || key.includes("=") || key.includes("\0")) {
+    if (!isVariable(key)) {
       fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
     }
     flat.push(key, withoutNul(`${name}.${key}`, string(`${name}.${key}`, one)));
   }
   return flat;
+}
+
+/** The same of what this environment has. A worker's own may hold what no process can be given; it is left out. */
+export function inherited(from: NodeJS.ProcessEnv): string[] {
+  const flat: string[] = [];
+  for (const [key, value] of Object.entries(from)) {
+    if (value !== undefined && isVariable(key) && !value.includes("\0")) flat.push(key, value);
+  }
+  return flat;
+}
+
+function isVariable(name: string): boolean {
+  return name !== "" && !name.includes("=") && !name.includes("\0");
 }
 
 export function object(name: string, value: unknown): Record<string, unknown> {
