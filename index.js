@@ -182,25 +182,25 @@ function fromEnvironment() {
 fromEnvironment();
 
 // lib/aborts.ts
+var import_node_events = require("node:events");
 var waiting = /* @__PURE__ */ new WeakMap();
 function onAbort(signal, abort) {
-  const { turns, listener } = waiting.get(signal) ?? listen(signal);
+  const { turns, forget } = waiting.get(signal) ?? listen(signal);
   turns.add(abort);
   return () => {
     turns.delete(abort);
     if (turns.size > 0 || waiting.get(signal)?.turns !== turns) return;
-    signal.removeEventListener("abort", listener);
+    forget[Symbol.dispose]();
     waiting.delete(signal);
   };
 }
 function listen(signal) {
   const turns = /* @__PURE__ */ new Set();
-  const listener = () => {
+  const forget = (0, import_node_events.addAbortListener)(signal, () => {
     waiting.delete(signal);
     for (const abort of turns) abort();
-  };
-  signal.addEventListener("abort", listener, { once: true });
-  const made = { turns, listener };
+  });
+  const made = { turns, forget };
   waiting.set(signal, made);
   return made;
 }

@@ -206,6 +206,14 @@ describe("aborts", () => {
     expect(new Set(await Promise.all(turns))).toEqual(new Set(["CURSOR_ABORTED"]));
   });
 
+  test("are heard even where another listener stops the event", async () => {
+    const controller = new AbortController();
+    controller.signal.addEventListener("abort", (event) => event.stopImmediatePropagation());
+    const turn = new Stage([init, { linger: true }]).launch({ signal: controller.signal, killGraceMs: 300 });
+    controller.abort();
+    await expect(turn).rejects.toThrow("aborted");
+  });
+
   test("call no callback any more", async () => {
     const controller = new AbortController();
     let after = 0;
