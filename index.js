@@ -108,8 +108,17 @@ function word(name, value) {
   const text = withoutNul(name, string(name, value));
   return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
 }
-function argument(name, value) {
+function perhapsBlank(name, value) {
   return withoutNul(name, string(name, value));
+}
+function argument(name, value) {
+  const text = word(name, value);
+  return text.trim().startsWith("-") ? fail(name, "a string that does not begin with -", value) : text;
+}
+function modelId(name, value) {
+  const text = argument(name, value);
+  const bare = text.trim().replace(/^cursor-cli\//, "");
+  return bare.trim().startsWith("-") ? fail(name, "an id that does not begin with -", value) : text;
 }
 function optional(value, check) {
   return value === void 0 || value === null ? void 0 : check(value);
@@ -137,7 +146,9 @@ function bytes(name, value, expected = "a Uint8Array") {
   return (0, import_types.isUint8Array)(value) ? value : fail(name, expected, value);
 }
 function abortSignal(name, value) {
-  return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
+  const given = value;
+  const isOne = typeof given?.aborted === "boolean" && typeof given.addEventListener === "function";
+  return isOne ? given : fail(name, "an AbortSignal", value);
 }
 function environment(name, value) {
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -145,12 +156,22 @@ function environment(name, value) {
   const flat = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === void 0) continue;
-    if (key === "" || key.includes("=") || key.includes("\0")) {
+    if (!isVariable(key)) {
       fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
     }
     flat.push(key, withoutNul(`${name}.${key}`, string(`${name}.${key}`, one)));
   }
   return flat;
+}
+function inherited(from) {
+  const flat = [];
+  for (const [key, value] of Object.entries(from)) {
+    if (value !== void 0 && isVariable(key) && !value.includes("\0")) flat.push(key, value);
+  }
+  return flat;
+}
+function isVariable(name) {
+  return name !== "" && !name.includes("=") && !name.includes("\0");
 }
 function object(name, value) {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : fail(name, "an object", value);
@@ -165,11 +186,13 @@ function setLogger(level, sink) {
     import_native.default.setLog(scope, level);
     return;
   }
+  const failed = (error) => process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
   import_native.default.setLog(scope, level, (json) => {
     try {
-      callback2(JSON.parse(json));
+      const returned = callback2(JSON.parse(json));
+      if (returned instanceof Promise) returned.catch(failed);
     } catch (error) {
-      process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
+      failed(error);
     }
   });
 }
@@ -483,6 +506,30 @@ function spelled(line) {
   return line.replace(new RegExp("\\p{Surrogate}", "gu"), (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
+// lib/aborts.ts
+var import_node_events = require("node:events");
+var waiting = /* @__PURE__ */ new WeakMap();
+function onAbort(signal, abort) {
+  const { turns, forget } = waiting.get(signal) ?? listen(signal);
+  turns.add(abort);
+  return () => {
+    turns.delete(abort);
+    if (turns.size > 0 || waiting.get(signal)?.turns !== turns) return;
+    forget[Symbol.dispose]();
+    waiting.delete(signal);
+  };
+}
+function listen(signal) {
+  const turns = /* @__PURE__ */ new Set();
+  const forget = (0, import_node_events.addAbortListener)(signal, () => {
+    waiting.delete(signal);
+    for (const abort of turns) abort();
+  });
+  const made = { turns, forget };
+  waiting.set(signal, made);
+  return made;
+}
+
 // lib/probe.ts
 function probeCursorBinary(options = {}) {
   const given = checked("the options of probeCursorBinary", options);
@@ -536,11 +583,11 @@ function parseCursorAuthStatus(stdout) {
 }
 function checked(name, value) {
   const given = object(name, value);
-  const binary = optional(given.binaryPath, (path) => argument("binaryPath", path));
+  const binary = optional(given.binaryPath, (path) => perhapsBlank("binaryPath", path));
   const timeoutMs = optional(given.timeoutMs, (limit2) => limit("timeoutMs", limit2));
   return {
     options: {
-      hostEnv: environment("process.env", process.env),
+      hostEnv: inherited(process.env),
       addedEnv: optional(given.env, (env) => environment("env", env)) ?? [],
       ...binary === void 0 ? {} : { binary },
       ...timeoutMs === void 0 ? {} : { timeoutMs }
@@ -556,12 +603,11 @@ function ask({ signal }, question) {
   });
   if (signal === void 0) return answer;
   return new Promise((resolve, reject) => {
-    const abort = () => {
+    const forget = onAbort(signal, () => {
       inquiry.giveUp();
       reject(aborted(signal));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+    answer.then(resolve, reject).finally(forget);
   });
 }
 function status(answer) {
@@ -624,23 +670,31 @@ function wantsEvents(callbacks) {
 }
 function dispatch(batch, callbacks, over) {
   const reader = new BatchReader(batch);
-  for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
-    const held = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : void 0);
-    if (held !== void 0) return rest(held, batch, reader, callbacks, over);
-  }
+  const held = untilHeld(reader, callbacks, over);
+  if (held !== void 0) return rest(held, batch, reader, callbacks, over);
   done(batch, callbacks);
   return void 0;
 }
-async function rest(held, batch, reader, callbacks, over) {
-  await held;
-  for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
-    const next = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : void 0);
-    if (next !== void 0) await next;
+async function rest(first, batch, reader, callbacks, over) {
+  for (let held = first; held !== void 0; ) {
+    await held;
+    if (isBreathDue()) await breath();
+    held = untilHeld(reader, callbacks, over);
   }
   done(batch, callbacks);
 }
 function done(batch, callbacks) {
   if (callbacks.onEvent === void 0) batch.release();
+}
+function untilHeld(reader, callbacks, over) {
+  for (let event = next(reader, over); event !== void 0; event = next(reader, over)) {
+    const held = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : void 0);
+    if (held !== void 0) return held;
+  }
+  return void 0;
+}
+function next(reader, over) {
+  return over() ? void 0 : reader.next();
 }
 function deliver(event, callbacks, over) {
   const seen = promised(callbacks.onEvent?.(event));
@@ -714,13 +768,12 @@ async function run(options, callbacks, signal) {
 }
 function abortable(settled, handle, signal, began) {
   return new Promise((resolve, reject) => {
-    const abort = () => {
-      const soFar = result(handle.soFar());
+    const forget = onAbort(signal, () => {
       handle.abort();
+      const soFar = result(handle.soFar());
       reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+    settled.then(resolve, reject).finally(forget);
   });
 }
 function result(outcome2) {
@@ -768,7 +821,7 @@ function checked2(input) {
   const callbacks = {};
   for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
     const callback2 = optional(given[name], (value) => callback(name, value));
-    if (callback2 !== void 0) callbacks[name] = callback2.bind(input);
+    if (callback2 !== void 0) callbacks[name] = (...args) => Reflect.apply(callback2, input, args);
   }
   const tools = optional(given.tools, (value) => oneOf("tools", ["coding", "readonly"], value));
   const options = {
@@ -777,13 +830,13 @@ function checked2(input) {
     coding: tools === "coding",
     approveMcps: flag2("approveMcps"),
     workspaceFlag: flag2("workspaceFlagRequired"),
-    hostEnv: environment("process.env", process.env),
+    hostEnv: inherited(process.env),
     addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks),
     ...defined({
       binary: text("binary"),
-      model: text("model"),
-      resumeId: text("resumeId"),
+      model: optional(given.model, (value) => modelId("model", value)),
+      resumeId: optional(given.resumeId, (value) => argument("resumeId", value)),
       firstLineTimeoutMs: limit2("firstLineTimeoutMs"),
       inactivityTimeoutMs: limit2("inactivityTimeoutMs"),
       toolTimeoutMs: limit2("toolTimeoutMs"),

@@ -61,7 +61,7 @@ fn a_round(number: usize) -> Vec<serde_json::Value> {
     let args = json!({"path": format!("/srv/work/src/lamp_{number}.rs"), "offset": 1, "limit": 200});
     // Most source code is ASCII.
     let remark = if number.is_multiple_of(4) {
-        "größer als die 灯 davor"
+        "größere 灯 für später"
     } else {
         "brighter than the one before"
     };

@@ -19,8 +19,8 @@ export function wantsEvents(callbacks: Callbacks): boolean {
 
 /**
  * Hand every event of a batch to the callbacks, as long as the turn is not `over`. Returns a promise only where
- * a callback returned one, or where the event loop has been held long enough; throws, or rejects, with the error of the callback that failed, and calls none
- * after it.
+ * a callback returned one, or where the event loop was held for long; throws, or rejects, with the error of the
+ * callback that failed, and calls none after it.
  */
 export function dispatch(
   batch: EventBatch,
@@ -28,33 +28,49 @@ export function dispatch(
   over: () => boolean,
 ): Promise<void> | undefined {
   const reader = new BatchReader(batch);
-  for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
-    const held = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : undefined);
-    if (held !== undefined) return rest(held, batch, reader, callbacks, over);
-  }
+  const held = untilHeld(reader, callbacks, over);
+  if (held !== undefined) return rest(held, batch, reader, callbacks, over);
   done(batch, callbacks);
   return undefined;
 }
 
-/** The same from the first event on that something waits for. */
+/** The same from the first event on that was followed by a wait. */
 async function rest(
-  held: Promise<void>,
+  first: Promise<void>,
   batch: EventBatch,
   reader: BatchReader,
   callbacks: Callbacks,
   over: () => boolean,
 ): Promise<void> {
-  await held;
-  for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
-    const next = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : undefined);
-    if (next !== undefined) await next;
+  for (let held: Promise<void> | undefined = first; held !== undefined; ) {
+    await held;
+    // A promise that is settled already lets nothing else run.
+    if (isBreathDue()) await breath();
+    held = untilHeld(reader, callbacks, over);
   }
   done(batch, callbacks);
 }
 
-/** Events themselves go to `onEvent` alone. Where nobody can have kept one, no payload is read any more. */
+/** Only `onEvent` can have kept an event. Without it nobody reads a payload of the batch any more. */
 function done(batch: EventBatch, callbacks: Callbacks): void {
   if (callbacks.onEvent === undefined) batch.release();
+}
+
+/** Goes on until something must be waited for, or to the end. */
+function untilHeld(
+  reader: BatchReader,
+  callbacks: Callbacks,
+  over: () => boolean,
+): Promise<void> | undefined {
+  for (let event = next(reader, over); event !== undefined; event = next(reader, over)) {
+    const held = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : undefined);
+    if (held !== undefined) return held;
+  }
+  return undefined;
+}
+
+function next(reader: BatchReader, over: () => boolean): CursorStreamEvent | undefined {
+  return over() ? undefined : reader.next();
 }
 
 function deliver(

@@ -24,7 +24,7 @@ function round(number) {
   const call_id = `call-${number}-0\nfc_${number}_0`;
   const args = { path: `/srv/work/src/lamp_${number}.rs`, offset: 1, limit: 200 };
   // Most source code is ASCII.
-  const remark = number % 4 === 0 ? "größer als die 灯 davor" : "brighter than the one before";
+  const remark = number % 4 === 0 ? "größere 灯 für später" : "brighter than the one before";
   const rows = Array.from(
     { length: 112 },
     (_, row) => `${String(row).padStart(4)}\tlet flame_${row} = lamp.wick(${number}); // "${remark}"\n`,
