@@ -19,6 +19,11 @@ function fields(event: CursorStreamEvent | Plain): [string, unknown][] {
   return names.map((name): [string, unknown] => [name, all[name]]).filter(([, value]) => value !== undefined);
 }
 
+/** A value in a message; only the kind of an object, for it may be too deep to be written. */
+function show(value: unknown): string {
+  return typeof value === "object" && value !== null ? "an object" : JSON.stringify(value)?.slice(0, 2000);
+}
+
 /**
  * Where two values differ. Not by recursion, for they may be deep; `-0` is not `0`, and keys have an order.
  */
@@ -27,7 +32,7 @@ function difference(left: unknown, right: unknown): string | undefined {
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [a, b, path] = pair;
     if (typeof a !== "object" || a === null || typeof b !== "object" || b === null) {
-      if (!Object.is(a, b)) return `${path}: ${JSON.stringify(a)} is not ${JSON.stringify(b)}`;
+      if (!Object.is(a, b)) return `${path}: ${show(a)} is not ${show(b)}`;
       continue;
     }
     const keys = Object.keys(a);
@@ -47,7 +52,7 @@ function expectSame(events: CursorStreamEvent[], expected: Plain[], about: strin
 }
 
 /** The events of chunks. */
-function read(...chunks: Uint8Array[]): CursorStreamEvent[] {
+function read(chunks: Uint8Array[]): CursorStreamEvent[] {
   const parser = new CursorStreamParser();
   return [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.finish()];
 }
@@ -66,7 +71,7 @@ test("streams of hostile lines", () => {
   const kinds = new Set<string>();
   for (const seed of seeds(150)) {
     const stream = new Hostile(seed).stream(50);
-    const events = read(stream);
+    const events = read([stream]);
     expectSame(events, Reference.read(stream), `FUSION_CURSOR_SEED=${seed}`);
     for (const { type } of events) kinds.add(type);
   }
@@ -100,7 +105,7 @@ test("damaged lines: what JSON.parse still takes is the same, and the next line 
       else line.copyWithin(at, at + hostile.below(4) + 1);
     }
     const stream = Buffer.concat([line, good]);
-    const events = read(stream);
+    const events = read([stream]);
     const about = `FUSION_CURSOR_SEED=${seed}`;
     expect(events.at(-1)?.type, about).toBe("thinking-completed");
     const expected = Reference.read(stream);
@@ -116,7 +121,7 @@ describe("however it is cut", () => {
     const whole = Reference.read(stream);
     for (let at = 0; at <= stream.length; at += stream.length > 6000 ? 17 : 1) {
       const about = `FUSION_CURSOR_SEED=${SEED}, cut at ${at}`;
-      expectSame(read(stream.subarray(0, at), stream.subarray(at)), whole, about);
+      expectSame(read([stream.subarray(0, at), stream.subarray(at)]), whole, about);
     }
   });
 
@@ -131,7 +136,7 @@ describe("however it is cut", () => {
         chunks.push(stream.subarray(at, end));
         at = end;
       }
-      expectSame(read(...chunks), Reference.read(stream), `FUSION_CURSOR_SEED=${seed}`);
+      expectSame(read(chunks), Reference.read(stream), `FUSION_CURSOR_SEED=${seed}`);
     }
   });
 });
@@ -167,7 +172,7 @@ test("texts that are cut between any two units arrive whole", () => {
       const places = [0, ...cuts.sort((a, b) => a - b), text.length];
       return places.slice(1).map((end, at) => JSON.stringify(said(type, text.slice(places[at], end))));
     });
-    const events = read(Buffer.from(`${lines.join("\n")}\n`));
+    const events = read([Buffer.from(`${lines.join("\n")}\n`)]);
     const pieces = events.map((event) => ("text" in event ? (event.text ?? "") : expect.fail(event.type)));
     const about = `FUSION_CURSOR_SEED=${seed}`;
     expect(pieces.join(""), about).toBe(texts.join("").toWellFormed());

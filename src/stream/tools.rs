@@ -225,33 +225,41 @@ fn read_result<'a>(scanner: &mut Scanner<'a>) -> Scan<(Value<'a>, Option<ToolOut
     let outcome = result.string().and_then(|string| {
         let inner = string.json_text();
         let inner_object = || read_result_object(&mut Scanner::new(&inner)).ok()?.1;
-        known_outcome(&inner)
-            .map(|(_, outcome)| outcome)
-            .or_else(inner_object)
+        known_outcome(&inner).or_else(inner_object)
     });
     Ok((result, outcome))
 }
 
 fn read_result_object<'a>(scanner: &mut Scanner<'a>) -> Scan<(Value<'a>, Option<ToolOutcome>)> {
-    let mut found: Option<(&'static str, ToolOutcome)> = None;
+    // Which known keys came, in which order, and what each said last: as in an object of JavaScript, where a key
+    // that comes twice has its first place and its last value.
+    let mut said = [None; OUTCOMES.len()];
+    let mut keys = 0;
     let result = scanner.object(|scanner, key| {
-        let mut known = known_outcome(key);
-        if key == "success" && scanner.peek() == Some(b'{') {
-            if success_is_error(scanner)? {
-                known = Some(("success", ToolOutcome::Error));
-            }
-        } else if scanner.value()?.is_null() {
-            return Ok(());
-        }
-        // The first key counts; of a key that is there twice, the last value.
-        if let Some((name, _)) = known
-            && found.is_none_or(|(first, _)| first == name)
-        {
-            found = known;
+        let known = OUTCOMES.iter().position(|(name, _)| name == key);
+        let outcome = if key == "success" && scanner.peek() == Some(b'{') {
+            Some(if success_is_error(scanner)? {
+                ToolOutcome::Error
+            } else {
+                ToolOutcome::Success
+            })
+        } else {
+            let null = scanner.value()?.is_null();
+            known_outcome(key).filter(|_| !null)
+        };
+        if let Some(said) = known.and_then(|at| said.get_mut(at)) {
+            let place = said.map_or(keys, |(place, _)| place);
+            *said = Some((place, outcome));
+            keys += 1;
         }
         Ok(())
     })?;
-    Ok((result, found.map(|(_, outcome)| outcome)))
+    let counted = said
+        .into_iter()
+        .flatten()
+        .filter(|(_, outcome)| outcome.is_some());
+    let first = counted.min_by_key(|(place, _)| *place);
+    Ok((result, first.and_then(|(_, outcome)| outcome)))
 }
 
 /// Reads what stands under `success`: an MCP server reports its own errors in there.
@@ -267,8 +275,9 @@ fn success_is_error(scanner: &mut Scanner<'_>) -> Scan<bool> {
     Ok(is_error)
 }
 
-fn known_outcome(key: &str) -> Option<(&'static str, ToolOutcome)> {
-    OUTCOMES.into_iter().find(|(name, _)| *name == key)
+fn known_outcome(key: &str) -> Option<ToolOutcome> {
+    let known = OUTCOMES.into_iter().find(|(name, _)| *name == key);
+    known.map(|(_, outcome)| outcome)
 }
 
 /// The JSON object that a string holds.

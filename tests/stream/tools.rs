@@ -288,3 +288,25 @@ fn open_calls_are_those_that_have_not_ended() {
         ]
     );
 }
+
+#[test]
+fn an_outcome_that_is_said_twice_counts_as_in_an_object_of_javascript() {
+    for (result, outcome) in [
+        (r#"{"success":{},"success":null}"#, "Unknown is_error"),
+        (r#"{"success":{},"error":{},"success":null}"#, "Error is_error"),
+        (r#"{"success":null,"error":{},"success":{}}"#, "Success"),
+        (r#"{"success":{"isError":true},"success":1}"#, "Success"),
+        (
+            r#"{"rejected":{},"success":{},"rejected":""}"#,
+            "Rejected is_error",
+        ),
+    ] {
+        assert_eq!(
+            all(&[completed(
+                "c",
+                &format!(r#"{{"xToolCall":{{"result":{result}}}}}"#)
+            )]),
+            [format!("end x:x#c - {outcome} {result}")]
+        );
+    }
+}
