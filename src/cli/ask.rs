@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::environment::without_colours;
+use super::environment::{KEYS, value, without_colours};
 use super::locate::Program;
+use super::mask::hide;
 use crate::process::brief::{Ran, run};
 use crate::process::{Launch, Owner};
 
@@ -34,6 +35,8 @@ pub enum AskError {
 #[derive(Debug, Clone)]
 pub(super) struct Asker {
     environment: Vec<(OsString, OsString)>,
+    /// The keys in it.
+    secrets: Vec<String>,
     owner: Owner,
     /// For one question.
     pub(super) limit: Duration,
@@ -52,7 +55,9 @@ impl Asker {
         limit: Duration,
         questions: u32,
     ) -> Self {
+        let keys = KEYS.iter().filter_map(|name| value(&environment, name));
         Self {
+            secrets: keys.map(|key| key.to_string_lossy().into_owned()).collect(),
             environment: without_colours(environment),
             owner,
             limit,
@@ -80,8 +85,11 @@ impl Asker {
             env: self.environment.clone(),
             owner: self.owner,
         };
-        let answer = run(launch, limit).await;
-        if let Ok(ran) = &answer {
+        let mut answer = run(launch, limit).await;
+        if let Ok(ran) = &mut answer {
+            // Before anybody reads it: a program may repeat the key that it was given.
+            ran.stdout = hide(std::mem::take(&mut ran.stdout), &self.secrets);
+            ran.stderr = hide(std::mem::take(&mut ran.stderr), &self.secrets);
             tracing::debug!(
                 command = args.first().copied().unwrap_or_default(),
                 code = ran.exit.code(),

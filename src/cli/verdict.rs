@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::candidates::Candidate;
-use super::environment::value;
+use super::environment::{KEYS, value};
 use super::locate::{LocateError, Program};
 use super::said::{diagnostic, plain};
 
@@ -205,8 +205,7 @@ pub(super) fn auth_unknown(why: &str, environment: &[(OsString, OsString)]) -> S
 
 /// The variable that holds a key or token, if one does.
 fn key_in(environment: &[(OsString, OsString)]) -> Option<&'static str> {
-    ["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"]
-        .into_iter()
+    KEYS.into_iter()
         .find(|name| value(environment, name).is_some_and(|value| !value.is_empty()))
 }
 

@@ -142,6 +142,25 @@ async fn a_locked_keychain_is_its_own_state_whoever_says_it_and_however() {
 }
 
 #[tokio::test]
+async fn the_very_key_that_was_given_is_told_nowhere_whatever_it_looks_like() {
+    let key = "correct horse battery";
+    for command in ["version", "status", "models"] {
+        let mut machine = Machine::new();
+        let said = format!("Error: no account for {key} at /x/{key}/y\n");
+        let scenario = json!({ "turn": [], command: [err(&said), { "exit": 1 }] });
+        let agent = machine.stand_in("one/cursor-agent", &scenario);
+        machine.set("CURSOR_AUTH_TOKEN", key);
+        let told = format!(
+            "{:?} {:?}",
+            machine.probe().await,
+            machine.models(agent.to_str().unwrap()).await
+        );
+        assert!(told.contains("no account for ***"), "for {command}: {told}");
+        assert!(!told.contains("horse"), "for {command}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn a_keychain_error_before_a_hang_is_not_lost() {
     for command in ["version", "status"] {
         let mut machine = Machine::new();
@@ -245,8 +264,9 @@ async fn a_hang_of_version_is_not_runnable() {
 
 #[tokio::test]
 async fn diagnostics_are_single_short_lines_without_control_characters_or_keys() {
+    let digits = "0123456789ABCDEF";
     let said = format!(
-        "\u{1b}[31mfatal\u{7}\u{1b}[0m: sk-ant-REDACTED\r\n{}",
+        "\u{1b}[31mfatal\u{7}\u{1b}[0m: key_{digits} sk-{digits} --api-key {digits} Bearer {digits}\r\n{}",
         "more ".repeat(500)
     );
     let mut machine = Machine::new();
@@ -257,8 +277,10 @@ async fn diagnostics_are_single_short_lines_without_control_characters_or_keys()
     for line in &status.diagnostics {
         assert!(line.chars().count() <= 180, "{line}");
         assert!(!line.chars().any(char::is_control), "{line:?}");
-        assert!(!line.contains("0123456789ABCDEF"), "{line}");
+        assert!(!line.contains(digits), "{line}");
     }
+    assert!(reason(&status).contains("***"), "it was told: {status:?}");
+    assert!(!reason(&status).contains(digits), "{status:?}");
     assert!(status.diagnostics[0].contains("exited with 1"), "{status:?}");
     assert!(reason(&status).chars().count() <= REASON);
     let missing = machine.probe_configured(&machine.text(&"x/".repeat(300))).await;
