@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::ask::{AskError, Asker, is_foreign};
 use super::auth::{AuthStatus, format_was_rejected, parse_auth_status};
 use super::candidates::{Attempt, Candidate, Places, Step, candidates, plan};
-use super::failure::{FailureClass, classify, not_runnable};
+use super::failure::{FailureClass, classify, not_runnable, refuses_key};
 use super::locate::LocateError;
 use super::said::diagnostic;
 use super::verdict::{self, BinaryStatus, State, short};
@@ -225,7 +225,11 @@ impl Probe {
             _ => {}
         }
         if auth.is_authenticated == Some(false) {
-            let reason = verdict::logged_out(&attempt.program, environment);
+            let reason = if refuses_key(&words) {
+                verdict::key_refused(&attempt.program, &words)
+            } else {
+                verdict::logged_out(&attempt.program, environment)
+            };
             return (State::Unauthenticated, Some(reason));
         }
         if ran.succeeded() {

@@ -193,6 +193,15 @@ pub(super) fn logged_out(program: &Program, environment: &[(OsString, OsString)]
     }
 }
 
+/// Nobody is logged in, and the key that was to stand in for that is wrong.
+pub(super) fn key_refused(program: &Program, said: &str) -> String {
+    bounded(format!(
+        "the API key is not valid: correct CURSOR_API_KEY, or unset it and run `{}`. It said: {}",
+        command(program, "login"),
+        diagnostic(said)
+    ))
+}
+
 /// Nothing is known about the login.
 pub(super) fn auth_unknown(why: &str, environment: &[(OsString, OsString)]) -> String {
     let key = key_in(environment).map_or(String::new(), |name| {

@@ -142,6 +142,33 @@ async fn a_locked_keychain_is_its_own_state_whoever_says_it_and_however() {
 }
 
 #[tokio::test]
+async fn colours_inside_the_words_hide_no_state() {
+    let said = "\u{1b}[31mError: Your macOS login \u{1b}[1mkeychain\u{1b}[22m is locked.\u{1b}[0m\n";
+    let status = with_version(json!([err(said), { "exit": 1 }])).await;
+    assert_eq!(status.state, State::KeychainLocked, "{status:?}");
+    let denied = json!([
+        err("SecItemCopyMatching failed -50\n"),
+        out(r#"{"isAuthenticated":false}"#)
+    ]);
+    assert_eq!(with_status(denied).await.state, State::KeychainLocked);
+}
+
+#[tokio::test]
+async fn a_key_that_the_cli_refuses_is_not_called_a_key_that_may_work() {
+    let mut machine = Machine::new();
+    let said = "⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the CURSOR_API_KEY environment variable.\n";
+    machine.stand_in(
+        "one/cursor-agent",
+        &json!({ "turn": [], "status": [err(said), { "exit": 1 }] }),
+    );
+    machine.set("CURSOR_API_KEY", "k");
+    let status = machine.probe().await;
+    assert_eq!(status.state, State::Unauthenticated, "{status:?}");
+    assert!(reason(&status).contains("key is not valid"), "{status:?}");
+    assert!(!reason(&status).contains("may work"), "{status:?}");
+}
+
+#[tokio::test]
 async fn the_very_key_that_was_given_is_told_nowhere_whatever_it_looks_like() {
     let key = "correct horse battery";
     for command in ["version", "status", "models"] {
