@@ -143,6 +143,9 @@ pub(super) fn is_foreign(program: &Path) -> bool {
     if theirs.starts_with(b"#!") {
         return false;
     }
+    if !cfg!(windows) && is_windows_script(program) {
+        return true;
+    }
     // Format, word size, byte order and processor of ELF; and the same of Mach-O, where a fat file is not told.
     let same = if ours.starts_with(b"\x7fELF") {
         theirs.len() >= 20 && theirs[..6] == ours[..6] && theirs[18..20] == ours[18..20]
@@ -151,6 +154,14 @@ pub(super) fn is_foreign(program: &Path) -> bool {
     };
     // A script without a first line that names its interpreter is the shell's.
     !same && (theirs.contains(&0) || theirs.starts_with(b"MZ"))
+}
+
+/// By its name: what it holds could be a script for any shell.
+fn is_windows_script(program: &Path) -> bool {
+    let extension = program.extension().unwrap_or_default();
+    ["cmd", "bat", "ps1"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 fn head(file: &Path) -> io::Result<Vec<u8>> {

@@ -131,6 +131,25 @@ async fn a_provider_asks_the_program_that_the_probe_found() {
 }
 
 #[tokio::test]
+async fn a_provider_looks_up_once_more_what_vanished_after_the_probe() {
+    let machine = Machine::new();
+    let leaving = AGENT.replace("echo '{", "/bin/rm -- \"$0\"; echo '{");
+    machine.script("one/cursor-agent", &leaving);
+    machine.script("home/.local/bin/cursor-agent", AGENT);
+    let asked = discover_provider(machine.request(None), machine.limit);
+    let found = within("the models", asked).await;
+    assert_eq!(found.status.state, State::Ready);
+    assert_eq!(ids(&found.models.unwrap().unwrap()), ["auto"]);
+    let gone = machine.script("gone/agent", &leaving);
+    let asked = discover_provider(machine.request(gone.to_str()), machine.limit);
+    let found = within("the models", asked).await;
+    assert!(
+        matches!(found.models, Some(Err(DiscoverError::NotLocated(_)))),
+        "{found:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_provider_asks_nobody_where_the_probe_found_nobody() {
     let machine = Machine::new();
     let found = within(

@@ -154,6 +154,23 @@ async fn colours_inside_the_words_hide_no_state() {
 }
 
 #[tokio::test]
+async fn a_login_on_standard_error_is_read_whatever_is_on_the_other_one() {
+    let login = err(r#"{"isAuthenticated":true}"#);
+    for (said, state) in [
+        ("", State::Ready),
+        ("Checking authentication status...\n", State::Ready),
+        (r#"{"isAuthenticated":false}"#, State::Unauthenticated),
+        (
+            r#"{"isAuthenticated":false}{"isAuthenticated":true}"#,
+            State::AuthUnknown,
+        ),
+    ] {
+        let status = with_status(json!([login, out(said)])).await;
+        assert_eq!(status.state, state, "for {said:?}: {status:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_key_that_the_cli_refuses_is_not_called_a_key_that_may_work() {
     let mut machine = Machine::new();
     let said = "⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the CURSOR_API_KEY environment variable.\n";
@@ -185,6 +202,15 @@ async fn the_very_key_that_was_given_is_told_nowhere_whatever_it_looks_like() {
         assert!(told.contains("no account for ***"), "for {command}: {told}");
         assert!(!told.contains("horse"), "for {command}: {told}");
     }
+}
+
+#[tokio::test]
+async fn a_version_before_a_hang_counts() {
+    let mut machine = Machine::new();
+    machine.limit = TIGHT;
+    let scenario = json!({ "turn": [], "version": [out("2026.07.08-0c04a8a\n"), { "linger": true }] });
+    machine.stand_in("one/cursor-agent", &scenario);
+    assert_eq!(machine.probe().await.state, State::Ready);
 }
 
 #[tokio::test]
@@ -268,6 +294,12 @@ async fn what_cannot_be_started_is_not_runnable_and_says_why() {
         assert!(reason(&status).contains(why), "for {why}: {status:?}");
     }
     let machine = Machine::new();
+    let script = machine.file("cursor-agent.CMD", "@echo off\r\nnode index.js %*\r\n", 0o755);
+    let (_, status) = machine.validate(script.to_str().unwrap()).await;
+    assert!(
+        status.diagnostics[0].ends_with("is no program for this system (ENOEXEC)"),
+        "{status:?}"
+    );
     let status = machine.probe_configured(&machine.text("one")).await;
     assert_eq!(status.state, State::NotRunnable);
     assert!(reason(&status).contains("is a folder"), "{status:?}");
