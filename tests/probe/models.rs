@@ -174,3 +174,13 @@ async fn a_provider_asks_also_where_only_a_key_is_known() {
     assert_eq!(found.status.state, State::Unauthenticated);
     assert_eq!(ids(&found.models.unwrap().unwrap()), ["auto"]);
 }
+
+#[tokio::test]
+async fn a_provider_asks_also_where_the_login_is_unknown() {
+    let machine = Machine::new();
+    machine.script("one/cursor-agent", &AGENT.replace("isAuthenticated", "is"));
+    let asked = discover_provider(machine.request(None), machine.limit);
+    let found = within("the models", asked).await;
+    assert_eq!(found.status.state, State::AuthUnknown);
+    assert_eq!(ids(&found.models.unwrap().unwrap()), ["auto"]);
+}
