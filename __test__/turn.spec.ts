@@ -357,7 +357,7 @@ describe("wrong arguments", () => {
     ["a callback that is none", { ...good, onText: "x" }, /^onText must be a function/],
     ["a signal that is none", { ...good, signal: {} }, /^signal must be an AbortSignal/],
     ["an env that is a list", { ...good, env: [] }, /^env must be an object of strings/],
-    ["a number in env", { ...good, env: { A: 1 } }, /^env\.A must be a string, not 1/],
+    ["a number in env", { ...good, env: { A: 1 } }, /^env\.A must be a string, not of type number/],
     ["a name with =", { ...good, env: { "A=B": "1" } }, /^a name in env must be/],
     ["a flag that is none", { ...good, approveMcps: "yes" }, /^approveMcps must be true or false/],
     ["an empty resume id", { ...good, resumeId: "" }, /^resumeId must be a string that is not blank/],

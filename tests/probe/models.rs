@@ -111,7 +111,7 @@ async fn what_cannot_be_asked_says_so() {
 async fn names_are_looked_up_and_the_wrapper_is_asked_as_cursor_agent() {
     let machine = Machine::new();
     machine.script("one/cursor", WRAPPER);
-    assert_eq!(ids(&machine.models("cursor").await.unwrap()), ["auto"]);
+    assert_eq!(ids(&machine.models(" cursor ").await.unwrap()), ["auto"]);
     machine.script("two/cursor-agent", AGENT);
     assert_eq!(ids(&machine.models("cursor-agent").await.unwrap()), ["auto"]);
 }

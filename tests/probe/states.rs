@@ -1,5 +1,7 @@
 //! What a probe makes of the answers to `--version` and `status`.
 
+use std::time::Duration;
+
 use fusion_cursor_native::cli::probe::probe;
 use fusion_cursor_native::cli::verdict::{BinaryStatus, REASON, State};
 use serde_json::{Value, json};
@@ -120,6 +122,12 @@ async fn a_status_that_hangs_is_unknown_in_bounded_time() {
     let status = machine.probe().await;
     assert_eq!(status.state, State::AuthUnknown, "{status:?}");
     assert!(reason(&status).contains("no answer within 2000 ms"), "{status:?}");
+    // Killed at once: no time of grace comes on top.
+    assert!(
+        status.duration < TIGHT + Duration::from_millis(2500),
+        "{:?}",
+        status.duration
+    );
 }
 
 #[tokio::test]
