@@ -9,7 +9,7 @@
 
 /** What one turn is asked to do. */
 export interface CursorPromptInput {
-  /** The workspace: an existing directory. The process runs there. */
+  /** The workspace: an existing directory; a relative one is looked up from where Node is at the call. The process runs there. */
   cwd: string;
   /** The prompt, written to the process's standard input as UTF-8, whatever its length. */
   prompt: string;
@@ -20,11 +20,11 @@ export interface CursorPromptInput {
    * {@link probeCursorBinary}. A program named `cursor` is the editor's launcher, and is run as `cursor agent`.
    */
   binary?: string;
-  /** A model id. A leading `cursor-cli/` is dropped. Default: `auto`. */
+  /** A model id; it may not begin with `-`. A leading `cursor-cli/` is dropped. Default: `auto`. */
   model?: string;
   /** `coding` may change files and run commands (`--force`); everything else is `--mode plan`. Default: `readonly`. */
   tools?: "coding" | "readonly";
-  /** The session to go on with: `sessionId` of an earlier result. */
+  /** The session to go on with: `sessionId` of an earlier result. It may not begin with `-`. */
   resumeId?: string;
   /** Pass `--approve-mcps`, which approves **every** configured MCP server, the repository's own included. Default: false. */
   approveMcps?: boolean;
@@ -444,9 +444,9 @@ export class CursorError extends Error {
   readonly code: CursorErrorCode;
   /** True where the same call may succeed later without anybody changing anything. */
   readonly retryable: boolean;
-  /** Present where a process ran; `null` where a signal ended it. */
+  /** Present where a process ran, but for an abort, which does not wait for its end; `null` where a signal ended it. */
   readonly exitCode?: number | null;
-  /** Present where a process ran. */
+  /** Present where `exitCode` is. */
   readonly signal?: string | null;
   /** The end of what the process wrote to standard error: at most 16 KiB, lossy UTF-8. */
   readonly stderrTail?: string;

@@ -108,8 +108,17 @@ function word(name, value) {
   const text = withoutNul(name, string(name, value));
   return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
 }
-function argument(name, value) {
+function perhapsBlank(name, value) {
   return withoutNul(name, string(name, value));
+}
+function argument(name, value) {
+  const text = word(name, value);
+  return text.trim().startsWith("-") ? fail(name, "a string that does not begin with -", value) : text;
+}
+function modelId(name, value) {
+  const text = argument(name, value);
+  const bare = text.trim().replace(/^cursor-cli\//, "");
+  return bare.trim().startsWith("-") ? fail(name, "an id that does not begin with -", value) : text;
 }
 function optional(value, check) {
   return value === void 0 || value === null ? void 0 : check(value);
@@ -130,7 +139,9 @@ function wait(name, value) {
   return typeof value === "number" && value >= 0 ? value : fail(name, "a number of milliseconds from 0", value);
 }
 function abortSignal(name, value) {
-  return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
+  const given = value;
+  const isOne = typeof given?.aborted === "boolean" && typeof given.addEventListener === "function";
+  return isOne ? given : fail(name, "an AbortSignal", value);
 }
 function environment(name, value) {
   if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -138,7 +149,7 @@ function environment(name, value) {
   const flat = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === void 0) continue;
-    if (key === "" || key.includes("=") || key.includes("\0")) {
+    if (!isVariable(key)) {
       fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
     }
     if (typeof one !== "string") refuse(`${name}.${key}`, `a string, not of type ${typeof one}`);
@@ -146,6 +157,16 @@ function environment(name, value) {
     flat.push(key, one);
   }
   return flat;
+}
+function inherited(from) {
+  const flat = [];
+  for (const [key, value] of Object.entries(from)) {
+    if (value !== void 0 && isVariable(key) && !value.includes("\0")) flat.push(key, value);
+  }
+  return flat;
+}
+function isVariable(name) {
+  return name !== "" && !name.includes("=") && !name.includes("\0");
 }
 function object(name, value) {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : fail(name, "an object", value);
@@ -160,11 +181,13 @@ function setLogger(level, sink) {
     import_native.default.setLog(scope, level);
     return;
   }
+  const failed = (error) => process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
   import_native.default.setLog(scope, level, (json) => {
     try {
-      callback2(JSON.parse(json));
+      const returned = callback2(JSON.parse(json));
+      if (returned instanceof Promise) returned.catch(failed);
     } catch (error) {
-      process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
+      failed(error);
     }
   });
 }
@@ -178,6 +201,30 @@ function fromEnvironment() {
   }
 }
 fromEnvironment();
+
+// lib/aborts.ts
+var import_node_events = require("node:events");
+var waiting = /* @__PURE__ */ new WeakMap();
+function onAbort(signal, abort) {
+  const { turns, forget } = waiting.get(signal) ?? listen(signal);
+  turns.add(abort);
+  return () => {
+    turns.delete(abort);
+    if (turns.size > 0 || waiting.get(signal)?.turns !== turns) return;
+    forget[Symbol.dispose]();
+    waiting.delete(signal);
+  };
+}
+function listen(signal) {
+  const turns = /* @__PURE__ */ new Set();
+  const forget = (0, import_node_events.addAbortListener)(signal, () => {
+    waiting.delete(signal);
+    for (const abort of turns) abort();
+  });
+  const made = { turns, forget };
+  waiting.set(signal, made);
+  return made;
+}
 
 // lib/probe.ts
 function probeCursorBinary(options = {}) {
@@ -232,11 +279,11 @@ function parseCursorAuthStatus(stdout) {
 }
 function checked(name, value) {
   const given = object(name, value);
-  const binary = optional(given.binaryPath, (path) => argument("binaryPath", path));
+  const binary = optional(given.binaryPath, (path) => perhapsBlank("binaryPath", path));
   const timeoutMs = optional(given.timeoutMs, (limit2) => limit("timeoutMs", limit2));
   return {
     options: {
-      hostEnv: environment("process.env", process.env),
+      hostEnv: inherited(process.env),
       addedEnv: optional(given.env, (env) => environment("env", env)) ?? [],
       ...binary === void 0 ? {} : { binary },
       ...timeoutMs === void 0 ? {} : { timeoutMs }
@@ -252,12 +299,11 @@ function ask({ signal }, question) {
   });
   if (signal === void 0) return answer;
   return new Promise((resolve, reject) => {
-    const abort = () => {
+    const forget = onAbort(signal, () => {
       inquiry.giveUp();
       reject(aborted(signal));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+    answer.then(resolve, reject).finally(forget);
   });
 }
 function status(answer) {
@@ -542,20 +588,27 @@ function wantsEvents(callbacks) {
   const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
   return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback2) => callback2 !== void 0);
 }
+var AT_ONCE = 4096;
 function dispatch(batch, callbacks, over) {
   const reader = new BatchReader(batch);
-  for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
-    const held = deliver(event, callbacks, over);
-    if (held !== void 0) return rest(held, reader, callbacks, over);
-  }
-  return void 0;
+  const held = untilHeld(reader, callbacks, over);
+  return held === void 0 ? void 0 : rest(held, reader, callbacks, over);
 }
-async function rest(held, reader, callbacks, over) {
-  await held;
-  for (let event = reader.next(); event !== void 0 && !over(); event = reader.next()) {
-    const next = deliver(event, callbacks, over);
-    if (next !== void 0) await next;
+async function rest(first, reader, callbacks, over) {
+  for (let held = first; held !== void 0; ) {
+    await held;
+    held = untilHeld(reader, callbacks, over);
   }
+}
+function untilHeld(reader, callbacks, over) {
+  for (let count = 0; count < AT_ONCE; count++) {
+    if (over()) return void 0;
+    const event = reader.next();
+    if (event === void 0) return void 0;
+    const held = deliver(event, callbacks, over);
+    if (held !== void 0) return held;
+  }
+  return new Promise((resolve) => setImmediate(resolve));
 }
 function deliver(event, callbacks, over) {
   const seen = promised(callbacks.onEvent?.(event));
@@ -629,13 +682,12 @@ async function run(options, callbacks, signal) {
 }
 function abortable(settled, handle, signal, began) {
   return new Promise((resolve, reject) => {
-    const abort = () => {
-      const soFar = result(handle.soFar());
+    const forget = onAbort(signal, () => {
       handle.abort();
+      const soFar = result(handle.soFar());
       reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+    settled.then(resolve, reject).finally(forget);
   });
 }
 function result(outcome2) {
@@ -683,7 +735,7 @@ function checked2(input) {
   const callbacks = {};
   for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
     const callback2 = optional(given[name], (value) => callback(name, value));
-    if (callback2 !== void 0) callbacks[name] = callback2.bind(input);
+    if (callback2 !== void 0) callbacks[name] = (...args) => Reflect.apply(callback2, input, args);
   }
   const tools = optional(given.tools, (value) => oneOf("tools", ["coding", "readonly"], value));
   const options = {
@@ -692,13 +744,13 @@ function checked2(input) {
     coding: tools === "coding",
     approveMcps: flag2("approveMcps"),
     workspaceFlag: flag2("workspaceFlagRequired"),
-    hostEnv: environment("process.env", process.env),
+    hostEnv: inherited(process.env),
     addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks),
     ...defined({
       binary: text("binary"),
-      model: text("model"),
-      resumeId: text("resumeId"),
+      model: optional(given.model, (value) => modelId("model", value)),
+      resumeId: optional(given.resumeId, (value) => argument("resumeId", value)),
       firstLineTimeoutMs: limit2("firstLineTimeoutMs"),
       inactivityTimeoutMs: limit2("inactivityTimeoutMs"),
       toolTimeoutMs: limit2("toolTimeoutMs"),

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CursorError } from "fusion-cursor-native";
 import { describe, expect, test, vi } from "vitest";
-import { eventually, init, result, runs, Stage, text, thinking } from "./support/stage.js";
+import { completed, eventually, init, result, runs, Stage, text, thinking } from "./support/stage.js";
 
 const numbered = (count: number): Record<string, unknown> => ({
   line: { type: "thinking", subtype: "delta", text: "${n}." },
@@ -83,6 +83,20 @@ describe("slow callbacks", () => {
     await turn;
     expect(pieces).toBe(1000);
   });
+});
+
+// It sees small objects, and would let hundreds of megabytes of tool results pile up behind them.
+test("the garbage collector is told of the payloads that events hold", async () => {
+  const [count, size] = [200, 2_000_000];
+  const end = completed("c-1", "read", { success: { content: `\${fill:${size}}` } });
+  let most = 0;
+  const before = process.memoryUsage.rss();
+  await new Stage([init, { ...end, repeat: count, write: "lines" }, result("x")]).launch({
+    onEvent() {
+      most = Math.max(most, process.memoryUsage.rss());
+    },
+  });
+  expect(most - before).toBeLessThan((count * size) / 2);
 });
 
 describe("failing callbacks", () => {
@@ -179,6 +193,25 @@ describe("aborts", () => {
     controller.abort();
     await expect(turn).rejects.toThrow("aborted");
     await eventually("the listener is gone", () => getEventListeners(signal, "abort").length === 0);
+  });
+
+  test("one signal for many turns has one listener, and ends them all", async () => {
+    const controller = new AbortController();
+    const stage = new Stage([init, { linger: true }]);
+    const turns = Array.from({ length: 12 }, () =>
+      stage.launch({ signal: controller.signal, killGraceMs: 300 }).catch((error: CursorError) => error.code),
+    );
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+    controller.abort();
+    expect(new Set(await Promise.all(turns))).toEqual(new Set(["CURSOR_ABORTED"]));
+  });
+
+  test("are heard even where another listener stops the event", async () => {
+    const controller = new AbortController();
+    controller.signal.addEventListener("abort", (event) => event.stopImmediatePropagation());
+    const turn = new Stage([init, { linger: true }]).launch({ signal: controller.signal, killGraceMs: 300 });
+    controller.abort();
+    await expect(turn).rejects.toThrow("aborted");
   });
 
   test("call no callback any more", async () => {

@@ -197,6 +197,21 @@ describe("a worker that is terminated", () => {
     expect(await ended(host(stage, code))).toEqual({ code: 0, out: "children: 0\n" });
   });
 
+  test("its own environment may hold what no process can be given", async () => {
+    const stage = new Stage([init, result("x")]);
+    const running = new Worker(
+      `const { workerData, parentPort } = require("node:worker_threads");
+       require(${JSON.stringify(root)}).launchCursorPrompt(workerData).then((r) => parentPort.postMessage(r.text));`,
+      {
+        eval: true,
+        workerData: stage.input(),
+        env: { ...process.env, "A=B": "1", NUL: "a\0b" },
+      },
+    );
+    expect(await once(running, "message")).toEqual(["x"]);
+    await running.terminate();
+  });
+
   test("a turn in a worker ends as it does elsewhere", async () => {
     const running = worker(new Stage([init, result("from a worker")]));
     const [message] = await once(running, "message");

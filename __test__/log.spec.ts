@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { type LogRecord, setLogger } from "fusion-cursor-native";
 import { afterEach, describe, expect, test } from "vitest";
@@ -56,6 +57,14 @@ describe("setLogger", () => {
     await expect(new Stage([init, { exit: 1 }]).launch()).rejects.toThrow();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(records).toHaveLength(1);
+  });
+
+  test("a sink that rejects is a warning, and does not end the host", async () => {
+    const warned = once(process, "warning");
+    setLogger("info", () => Promise.reject(new Error("mine")) as unknown as undefined);
+    await new Stage(steps).launch();
+    const [warning] = await warned;
+    expect(String(warning)).toContain("a log sink of fusion-cursor-native failed: Error: mine");
   });
 
   test("refuses a level that there is not", () => {

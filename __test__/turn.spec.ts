@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { type CursorPromptInput, type CursorStreamEvent, launchCursorPrompt } from "fusion-cursor-native";
 import { standInAgentPath } from "fusion-cursor-native/testing";
 import { describe, expect, test, vi } from "vitest";
@@ -256,6 +257,18 @@ describe("failures", () => {
     });
   });
 
+  test("a relative workspace is the one of the moment of the call, by flag too", async () => {
+    const stage = new Stage([{ echo: "echo.json" }, init, result("x")]);
+    mkdirSync(stage.path("sub"));
+    const before = process.cwd();
+    process.chdir(stage.folder);
+    const turn = stage.launch({ cwd: "sub", workspaceFlagRequired: true });
+    process.chdir(before);
+    await turn;
+    const { argv, cwd } = stage.echo();
+    expect([cwd, ...argv.slice(-2)]).toEqual([stage.path("sub"), "--workspace", stage.path("sub")]);
+  });
+
   test("a workspace or a program that is not there has a code and starts nothing", async () => {
     const stage = new Stage([{ touch: "started" }]);
     await expect(stage.launch({ cwd: stage.path("none") })).rejects.toMatchObject({
@@ -355,11 +368,18 @@ describe("wrong arguments", () => {
       /^exitGraceMs must be a number of milliseconds from 0/,
     ],
     ["a callback that is none", { ...good, onText: "x" }, /^onText must be a function/],
+    [
+      "a model that is an option",
+      { ...good, model: "cursor-cli/--force" },
+      /^model must be an id that does not/,
+    ],
     ["a signal that is none", { ...good, signal: {} }, /^signal must be an AbortSignal/],
     ["an env that is a list", { ...good, env: [] }, /^env must be an object of strings/],
     ["a number in env", { ...good, env: { A: 1 } }, /^env\.A must be a string, not of type number/],
     ["a name with =", { ...good, env: { "A=B": "1" } }, /^a name in env must be/],
     ["a flag that is none", { ...good, approveMcps: "yes" }, /^approveMcps must be true or false/],
+    ["a resume id that is an option", { ...good, resumeId: "--force" }, /^resumeId must .* begin with -/],
+    ["a model that is an option", { ...good, model: " --force" }, /^model must .* begin with -/],
     ["an empty resume id", { ...good, resumeId: "" }, /^resumeId must be a string that is not blank/],
   ];
   test.each(cases)("%s is a TypeError before anything happens", (_name, input, message) => {

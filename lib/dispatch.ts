@@ -16,10 +16,13 @@ export function wantsEvents(callbacks: Callbacks): boolean {
   return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback) => callback !== undefined);
 }
 
+/** How many events are handed over before the event loop gets its turn. A hostile line can hold millions. */
+const AT_ONCE = 4096;
+
 /**
  * Hand every event of a batch to the callbacks, as long as the turn is not `over`. Returns a promise only where
- * a callback returned one; throws, or rejects, with the error of the callback that failed, and calls none
- * after it.
+ * a callback returned one, or there are very many events; throws, or rejects, with the error of the callback that
+ * failed, and calls none after it.
  */
 export function dispatch(
   batch: EventBatch,
@@ -27,25 +30,37 @@ export function dispatch(
   over: () => boolean,
 ): Promise<void> | undefined {
   const reader = new BatchReader(batch);
-  for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
-    const held = deliver(event, callbacks, over);
-    if (held !== undefined) return rest(held, reader, callbacks, over);
-  }
-  return undefined;
+  const held = untilHeld(reader, callbacks, over);
+  return held === undefined ? undefined : rest(held, reader, callbacks, over);
 }
 
-/** The same from the first callback on that returned a promise. */
+/** The same from the first event on that was followed by a wait. */
 async function rest(
-  held: Promise<void>,
+  first: Promise<void>,
   reader: BatchReader,
   callbacks: Callbacks,
   over: () => boolean,
 ): Promise<void> {
-  await held;
-  for (let event = reader.next(); event !== undefined && !over(); event = reader.next()) {
-    const next = deliver(event, callbacks, over);
-    if (next !== undefined) await next;
+  for (let held: Promise<void> | undefined = first; held !== undefined; ) {
+    await held;
+    held = untilHeld(reader, callbacks, over);
   }
+}
+
+/** Goes on until something must be waited for, or to the end. */
+function untilHeld(
+  reader: BatchReader,
+  callbacks: Callbacks,
+  over: () => boolean,
+): Promise<void> | undefined {
+  for (let count = 0; count < AT_ONCE; count++) {
+    if (over()) return undefined;
+    const event = reader.next();
+    if (event === undefined) return undefined;
+    const held = deliver(event, callbacks, over);
+    if (held !== undefined) return held;
+  }
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function deliver(

@@ -11,12 +11,15 @@ export function setLogger(level: LogLevel, sink?: (record: LogRecord) => void): 
     native.setLog(scope, level);
     return;
   }
+  // A logger that fails must not end the host, and must not stay unnoticed.
+  const failed = (error: unknown): void =>
+    process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
   native.setLog(scope, level, (json: string) => {
     try {
-      callback(JSON.parse(json) as LogRecord);
+      const returned: unknown = callback(JSON.parse(json) as LogRecord);
+      if (returned instanceof Promise) returned.catch(failed);
     } catch (error) {
-      // A logger that fails must not end the host, and must not stay unnoticed.
-      process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
+      failed(error);
     }
   });
 }

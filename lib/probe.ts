@@ -9,6 +9,7 @@ import type {
   CursorValidation,
 } from "../index.js";
 import type { Inquiry, InquiryOptions, ModelEntry, ModelsAnswer, ProbeAnswer } from "../native.js";
+import { onAbort } from "./aborts.js";
 import { aborted, CursorError } from "./errors.js";
 import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
@@ -86,11 +87,11 @@ interface Given {
 /** What the caller passed, checked; nothing has happened yet where this throws. */
 function checked(name: string, value: unknown): Given {
   const given = check.object(name, value);
-  const binary = check.optional(given.binaryPath, (path) => check.argument("binaryPath", path));
+  const binary = check.optional(given.binaryPath, (path) => check.perhapsBlank("binaryPath", path));
   const timeoutMs = check.optional(given.timeoutMs, (limit) => check.limit("timeoutMs", limit));
   return {
     options: {
-      hostEnv: check.environment("process.env", process.env),
+      hostEnv: check.inherited(process.env),
       addedEnv: check.optional(given.env, (env) => check.environment("env", env)) ?? [],
       ...(binary === undefined ? {} : { binary }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -109,12 +110,11 @@ function ask<T>({ signal }: Given, question: (inquiry: Inquiry) => Promise<T>): 
   });
   if (signal === undefined) return answer;
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
+    const forget = onAbort(signal, () => {
       inquiry.giveUp();
       reject(aborted(signal));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+    answer.then(resolve, reject).finally(forget);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { CursorErrorCode, CursorPromptInput, CursorPromptResult } from "../index.js";
 import type { EventBatch, TurnHandle, TurnOptions, TurnOutcome } from "../native.js";
+import { onAbort } from "./aborts.js";
 import { type Callbacks, dispatch, wantsEvents } from "./dispatch.js";
 import { aborted, CursorError, type CursorErrorFields } from "./errors.js";
 import { native, scope } from "./scope.js";
@@ -49,13 +50,12 @@ function abortable(
   began: number,
 ): Promise<TurnOutcome> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      const soFar = result(handle.soFar());
+    const forget = onAbort(signal, () => {
       handle.abort();
+      const soFar = result(handle.soFar());
       reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    settled.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
+    settled.then(resolve, reject).finally(forget);
   });
 }
 
@@ -117,7 +117,7 @@ function checked(input: CursorPromptInput): {
   for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
     const callback = check.optional(given[name], (value) => check.callback(name, value));
     // Called as a method of the input, as its type says.
-    if (callback !== undefined) callbacks[name] = callback.bind(input);
+    if (callback !== undefined) callbacks[name] = (...args: never[]) => Reflect.apply(callback, input, args);
   }
   const tools = check.optional(given.tools, (value) => check.oneOf("tools", ["coding", "readonly"], value));
   const options: TurnOptions = {
@@ -126,13 +126,13 @@ function checked(input: CursorPromptInput): {
     coding: tools === "coding",
     approveMcps: flag("approveMcps"),
     workspaceFlag: flag("workspaceFlagRequired"),
-    hostEnv: check.environment("process.env", process.env),
+    hostEnv: check.inherited(process.env),
     addedEnv: check.optional(given.env, (value) => check.environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks as Callbacks),
     ...defined({
       binary: text("binary"),
-      model: text("model"),
-      resumeId: text("resumeId"),
+      model: check.optional(given.model, (value) => check.modelId("model", value)),
+      resumeId: check.optional(given.resumeId, (value) => check.argument("resumeId", value)),
       firstLineTimeoutMs: limit("firstLineTimeoutMs"),
       inactivityTimeoutMs: limit("inactivityTimeoutMs"),
       toolTimeoutMs: limit("toolTimeoutMs"),

@@ -31,9 +31,22 @@ export function word(name: string, value: unknown): string {
   return text.trim() === "" ? fail(name, "a string that is not blank", value) : text;
 }
 
-/** A string for a command line, which may be blank. */
-export function argument(name: string, value: unknown): string {
+/** A string that may be blank, where blank means that nothing was said. */
+export function perhapsBlank(name: string, value: unknown): string {
   return withoutNul(name, string(name, value));
+}
+
+/** A word of the command line that must not be read as an option: `--force` as an id would let a reader write. */
+export function argument(name: string, value: unknown): string {
+  const text = word(name, value);
+  return text.trim().startsWith("-") ? fail(name, "a string that does not begin with -", value) : text;
+}
+
+/** A model's id; the provider's prefix is no hiding place for an option. */
+export function modelId(name: string, value: unknown): string {
+  const text = argument(name, value);
+  const bare = text.trim().replace(/^cursor-cli\//, "");
+  return bare.trim().startsWith("-") ? fail(name, "an id that does not begin with -", value) : text;
 }
 
 export function optional<T>(value: unknown, check: (value: unknown) => T): T | undefined {
@@ -67,7 +80,10 @@ export function wait(name: string, value: unknown): number {
 }
 
 export function abortSignal(name: string, value: unknown): AbortSignal {
-  return value instanceof AbortSignal ? value : fail(name, "an AbortSignal", value);
+  // Not by its class: one of another realm, or of a library, is as good.
+  const given = value as Partial<AbortSignal> | null | undefined;
+  const isOne = typeof given?.aborted === "boolean" && typeof given.addEventListener === "function";
+  return isOne ? (given as AbortSignal) : fail(name, "an AbortSignal", value);
 }
 
 /** A record of strings, flattened to names and values one after the other. */
@@ -77,7 +93,7 @@ export function environment(name: string, value: unknown): string[] {
   const flat: string[] = [];
   for (const [key, one] of Object.entries(value)) {
     if (one === undefined) continue;
-    if (key === "" || key.includes("=") || key.includes("\0")) {
+    if (!isVariable(key)) {
       fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
     }
     if (typeof one !== "string") refuse(`${name}.${key}`, `a string, not of type ${typeof one}`);
@@ -85,6 +101,19 @@ export function environment(name: string, value: unknown): string[] {
     flat.push(key, one);
   }
   return flat;
+}
+
+/** The same of what this environment has. A worker's own may hold what no process can be given; it is left out. */
+export function inherited(from: NodeJS.ProcessEnv): string[] {
+  const flat: string[] = [];
+  for (const [key, value] of Object.entries(from)) {
+    if (value !== undefined && isVariable(key) && !value.includes("\0")) flat.push(key, value);
+  }
+  return flat;
+}
+
+function isVariable(name: string): boolean {
+  return name !== "" && !name.includes("=") && !name.includes("\0");
 }
 
 export function object(name: string, value: unknown): Record<string, unknown> {

@@ -1,20 +1,29 @@
 //! A batch of events on its way into JavaScript.
 
-use napi::bindgen_prelude::Uint32Array;
+use napi::bindgen_prelude::{ObjectFinalize, Uint32Array};
 use napi::{Env, Error, JsString, Result};
 use napi_derive::napi;
 
 use crate::stream::batch::Batch;
 
 /// One batch. Its strings and its table are taken once; its payloads can be read as long as it lives.
-#[napi]
+#[napi(custom_finalize)]
 pub struct EventBatch {
     batch: Batch,
+    /// What the garbage collector was told of, in bytes: it sees a small object, and would let hundreds of
+    /// megabytes of payloads wait.
+    told: i64,
 }
 
 impl From<Batch> for EventBatch {
     fn from(batch: Batch) -> Self {
-        Self { batch }
+        Self { batch, told: 0 }
+    }
+}
+
+impl ObjectFinalize for EventBatch {
+    fn finalize(self, env: Env) -> Result<()> {
+        env.adjust_external_memory(-self.told).map(|_| ())
     }
 }
 
@@ -31,6 +40,10 @@ impl EventBatch {
     pub fn narrow<'env>(&mut self, env: &'env Env) -> Result<JsString<'env>> {
         #[cfg(feature = "panic-hooks")]
         super::panics::trip("callback");
+        if self.told == 0 {
+            self.told = i64::try_from(self.batch.payloads.size()).unwrap_or(0);
+            env.adjust_external_memory(self.told)?;
+        }
         env.create_string_latin1(std::mem::take(&mut self.batch.narrow))
     }
 

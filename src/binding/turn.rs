@@ -138,7 +138,7 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
     };
     let limits = Limits::new(&said, variable);
     TurnRequest {
-        cwd: PathBuf::from(options.cwd),
+        cwd: absolute(PathBuf::from(options.cwd)),
         prompt: options.prompt,
         binary: options.binary,
         flags: TurnFlags {
@@ -260,6 +260,12 @@ impl From<Report> for TurnOutcome {
             signal: report.exit.and_then(crate::process::Exit::signal_name),
         }
     }
+}
+
+/// From the folder that the host is in now: it may be in another one when the process is started, and the process
+/// itself, which is told its workspace by flag too, is in that workspace.
+fn absolute(cwd: PathBuf) -> PathBuf {
+    std::path::absolute(&cwd).unwrap_or(cwd)
 }
 
 pub(super) fn pairs(flat: Vec<String>) -> Vec<(String, String)> {

@@ -271,12 +271,18 @@ fn runnable(file: &Path) -> Result<PathBuf, LocateError> {
         .map_err(|error| LocateError::NotFound(format!("{shown} is no usable path: {error}")))?;
     let about = std::fs::metadata(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => LocateError::NotFound(format!("{shown} does not exist (ENOENT)")),
+        io::ErrorKind::NotADirectory => LocateError::NotFound(format!(
+            "{shown} does not exist: a part of it is no folder (ENOTDIR)"
+        )),
         _ => LocateError::NotRunnable(format!("{shown} cannot be looked at: {error}")),
     })?;
     if about.is_dir() {
         return Err(LocateError::NotRunnable(format!(
             "{shown} is a folder; name the program inside it"
         )));
+    }
+    if !about.is_file() {
+        return Err(LocateError::NotRunnable(format!("{shown} is no regular file")));
     }
     if which::which_global(&path).is_err() {
         return Err(LocateError::NotRunnable(format!(

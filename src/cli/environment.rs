@@ -1,5 +1,6 @@
 //! The environment that the CLI gets.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Never inherited: they would turn the CLI's own Node or git into something else than it expects.
@@ -29,15 +30,12 @@ pub fn compose(host: Vec<(String, String)>, added: Vec<(String, String)>) -> Vec
     let harmful =
         |name: &str, value: &str| NOT_INHERITED.contains(&name) || (name == API_KEY && value.is_empty());
     let inherited = host.into_iter().filter(|(name, value)| !harmful(name, value));
-    let mut all: Vec<(OsString, OsString)> = Vec::new();
+    // By name, since the event loop waits for this and a caller may add thousands.
+    let mut all: BTreeMap<OsString, OsString> = BTreeMap::new();
     for (name, value) in inherited.chain(added) {
-        let (name, value) = (OsString::from(name), OsString::from(value));
-        match all.iter_mut().find(|(known, _)| *known == name) {
-            Some(known) => known.1 = value,
-            None => all.push((name, value)),
-        }
+        all.insert(name.into(), value.into());
     }
-    all
+    all.into_iter().collect()
 }
 
 /// The same environment for a command whose words are read by a program: without colours or cursor movements.

@@ -177,6 +177,10 @@ mod tests {
         assert!(refused(&second).contains("is a folder"));
         assert!(refused(&program(&second, "plain", 0o644)).contains("EACCES"));
         assert!(refused(&second.join("nothing")).contains("ENOENT"));
+        assert!(matches!(
+            locate(good.join("nothing").to_str(), &Places::default()),
+            Err(LocateError::NotFound(_))
+        ));
         assert!(
             locate(Some("nothing"), &path)
                 .unwrap_err()

@@ -84,6 +84,7 @@ pub async fn run(launch: Launch, limit: Duration) -> io::Result<Ran> {
         mut stdout,
         mut stderr,
         tree,
+        ..
     } = timeout_at(deadline, start_patiently(launch, deadline))
         .await
         .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "the system did not start it in time"))??;

@@ -44,6 +44,8 @@ pub struct Launch {
 /// A started process and its three pipes.
 #[derive(Debug)]
 pub struct Running {
+    /// What was started.
+    pub program: PathBuf,
     /// Its standard input.
     pub stdin: ChildStdin,
     /// Its standard output.
@@ -92,7 +94,7 @@ impl Exit {
 /// What the operating system said: `NotFound` for a missing program, interpreter or directory,
 /// `PermissionDenied`, `ENOEXEC` and so on.
 pub async fn start(launch: Launch) -> io::Result<Running> {
-    let owner = launch.owner;
+    let (owner, program) = (launch.owner, launch.program.clone());
     let mut child = spawner::spawn(launch).await?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on a failure kills and reaps what was started, since the tree is dropped.
@@ -102,6 +104,7 @@ pub async fn start(launch: Launch) -> io::Result<Running> {
     };
     unix::widen(&stdout);
     Ok(Running {
+        program,
         stdin: ChildStdin::from_std(stdin)?,
         stdout: ChildStdout::from_std(stdout)?,
         stderr: ChildStderr::from_std(stderr)?,

@@ -1,5 +1,6 @@
 //! The loop of a running turn.
 
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,6 +77,7 @@ pub(super) async fn run(
 }
 
 struct Flow<C> {
+    program: PathBuf,
     stdout: ChildStdout,
     tree: Tree,
     stdin: JoinHandle<()>,
@@ -135,6 +137,7 @@ impl<C: Consumer> Flow<C> {
     ) -> Self {
         let stderr_tail = Arc::new(Mutex::new(Tail::new(STDERR_LIMIT)));
         Self {
+            program: running.program,
             stdout: running.stdout,
             tree: running.tree,
             stdin: tokio::spawn(write_prompt(running.stdin, prompt)),
@@ -213,7 +216,12 @@ impl<C: Consumer> Flow<C> {
                 Some(_) => return Ok(report),
                 // One that stayed without a word until it was ended did not fail by itself.
                 None => {
-                    outcome::without_result(own_exit.unwrap_or(Exit::Code(0)), &stderr_tail, &ledger.stray())
+                    let exit = own_exit.unwrap_or(Exit::Code(0));
+                    let cause = outcome::without_result(exit, &stderr_tail, &ledger.stray());
+                    let unclear = matches!(cause, Cause::Exited { class: None, .. });
+                    let silent = unclear && self.parser.lines_seen() == 0;
+                    let never_ran = silent.then(|| outcome::never_ran(&self.program, exit, &stderr_tail));
+                    never_ran.flatten().unwrap_or(cause)
                 }
             },
         };

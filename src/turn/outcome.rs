@@ -1,8 +1,9 @@
 //! How a turn ended: what it gave, or why it failed.
 
+use std::path::Path;
 use std::time::Duration;
 
-use crate::cli::failure::{FailureClass, classify};
+use crate::cli::failure::{FailureClass, classify, not_runnable};
 use crate::process::Exit;
 use crate::stream::event::Dropped;
 
@@ -173,6 +174,16 @@ pub(super) fn without_result(exit: Exit, stderr: &str, stray: &str) -> Cause {
         said: end_of(said.trim(), SAID_LIMIT),
         class,
     }
+}
+
+/// The cause where not a line came, and how the process ended tells that the program did not run at all.
+pub(super) fn never_ran(program: &Path, exit: Exit, stderr: &str) -> Option<Cause> {
+    let reason = not_runnable(stderr, exit.code())?;
+    let said = end_of(stderr.trim(), SAID_LIMIT);
+    Some(Cause::NotRunnable {
+        target: program.display().to_string(),
+        reason: format!("{reason}: {said}"),
+    })
 }
 
 /// The cause where the result itself is an error.
