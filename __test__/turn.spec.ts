@@ -1,5 +1,10 @@
 import { mkdirSync } from "node:fs";
-import { type CursorPromptInput, type CursorStreamEvent, launchCursorPrompt } from "fusion-cursor-native";
+import {
+  type CursorError,
+  type CursorPromptInput,
+  type CursorStreamEvent,
+  launchCursorPrompt,
+} from "fusion-cursor-native";
 import { standInAgentPath } from "fusion-cursor-native/testing";
 import { describe, expect, test, vi } from "vitest";
 import { completed, init, result, Stage, started, text, thinking } from "./support/stage.js";
@@ -240,6 +245,23 @@ describe("failures", () => {
       stderrTail: "ActionRequiredError: You've hit your usage limit\n",
       partial: { sessionId: "s-1", text: "half", exitCode: 1 },
     });
+  });
+
+  test("no key is repeated, neither ours nor one that looks like it", async () => {
+    const said = "bad key correct horse battery, and sk-abcdefghijklmnop1234 too\n";
+    const key = "correct horse battery";
+    for (const steps of [
+      [init, { text: said, to: "stderr" }, { exit: 1 }],
+      [{ text: said }, { exit: 1 }],
+      [init, result(said, { is_error: true })],
+    ]) {
+      const failure = await new Stage(steps)
+        .launch({ env: { CURSOR_API_KEY: key } })
+        .catch((error: CursorError) => error);
+      const shown = `${(failure as CursorError).message} ${(failure as CursorError).stderrTail}`;
+      expect(shown).toContain("bad key ***, and *** too");
+      expect(shown).not.toMatch(/horse|sk-abc/);
+    }
   });
 
   test("a passing shortage is retryable", async () => {

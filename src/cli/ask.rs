@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::environment::{KEYS, value, without_colours};
+use super::environment::without_colours;
 use super::locate::Program;
-use super::mask::hide;
+use super::secrets::Secrets;
 use crate::process::brief::{Ran, run};
 use crate::process::{Launch, Owner};
 
@@ -36,7 +36,7 @@ pub enum AskError {
 pub(super) struct Asker {
     environment: Vec<(OsString, OsString)>,
     /// The keys in it.
-    secrets: Vec<String>,
+    secrets: Secrets,
     owner: Owner,
     /// For one question.
     pub(super) limit: Duration,
@@ -55,9 +55,8 @@ impl Asker {
         limit: Duration,
         questions: u32,
     ) -> Self {
-        let keys = KEYS.iter().filter_map(|name| value(&environment, name));
         Self {
-            secrets: keys.map(|key| key.to_string_lossy().into_owned()).collect(),
+            secrets: Secrets::of(&environment),
             environment: without_colours(environment),
             owner,
             limit,
@@ -88,8 +87,8 @@ impl Asker {
         let mut answer = run(launch, limit).await;
         if let Ok(ran) = &mut answer {
             // Before anybody reads it: a program may repeat the key that it was given.
-            ran.stdout = hide(std::mem::take(&mut ran.stdout), &self.secrets);
-            ran.stderr = hide(std::mem::take(&mut ran.stderr), &self.secrets);
+            ran.stdout = self.secrets.hide(std::mem::take(&mut ran.stdout));
+            ran.stderr = self.secrets.hide(std::mem::take(&mut ran.stderr));
             tracing::debug!(
                 command = args.first().copied().unwrap_or_default(),
                 code = ran.exit.code(),
