@@ -512,7 +512,10 @@ export class CursorError extends Error {
   readonly exitCode?: number | null;
   /** Present where `exitCode` is. */
   readonly signal?: string | null;
-  /** The end of what the process wrote to standard error: at most 16 KiB, lossy UTF-8. */
+  /**
+   * The end of what the process wrote to standard error: at most 16 KiB, lossy UTF-8. In it, as in the message,
+   * the values of `CURSOR_API_KEY` and `CURSOR_AUTH_TOKEN` and what looks like a key or a token are masked.
+   */
   readonly stderrTail?: string;
   /** What the turn had so far. */
   readonly partial?: CursorPromptResult;

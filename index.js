@@ -97,6 +97,9 @@ function describe(value) {
 function fail(name, expected, value) {
   throw new TypeError(`${name} must be ${expected}, not ${describe(value)}`);
 }
+function refuse(name, expected) {
+  throw new TypeError(`${name} must be ${expected}`);
+}
 function withoutNul(name, value) {
   if (value.includes("\0")) fail(name, "a string without NUL characters", value);
   return value;
@@ -159,7 +162,9 @@ function environment(name, value) {
     if (!isVariable(key)) {
       fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
     }
-    flat.push(key, withoutNul(`${name}.${key}`, string(`${name}.${key}`, one)));
+    if (typeof one !== "string") refuse(`${name}.${key}`, `a string, not of type ${typeof one}`);
+    if (one.includes("\0")) refuse(`${name}.${key}`, "a string without NUL characters");
+    flat.push(key, one);
   }
   return flat;
 }

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a scenario
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Diagnosis, describeDiagnosis, diagnose, type Found } from "../cli/diagnosis.ts";
 import { finished, runCommand, startCommand } from "./support/command.ts";
@@ -80,6 +81,31 @@ describe("the doctor", () => {
     expect(found).toMatchObject({ code: 1, ok: false, cli: { usingConfiguredBinaryPath: false } });
     expect(found.problems[0]?.what).toContain("EACCES");
     expect(cures(found)).toEqual([`chmod +x '${plain}'`]);
+    const named = machine.file("bin/my-agent", "#!/bin/sh\n");
+    expect(cures(await diagnosis(machine, "--binary", "my-agent"))).toEqual([`chmod +x ${named}`]);
+  });
+
+  test("tells a worktree that cannot be looked into, and everything else all the same", async () => {
+    const machine = new Machine();
+    machine.script("bin/cursor-agent", AGENT);
+    const behindFile = join(machine.file("file", ""), "folder");
+    symlinkSync("loop", machine.at("loop"));
+    for (const [folder, why] of [
+      [behindFile, "ENOTDIR"],
+      [machine.at("loop"), "ELOOP"],
+      [machine.at("x".repeat(300)), "ENAMETOOLONG"],
+    ] as const) {
+      const found = await diagnosis(machine, "--worktree", folder);
+      expect(found).toMatchObject({
+        code: 1,
+        ok: false,
+        cli: { state: "ready" },
+        worktree: { kind: "closed", why },
+      });
+      expect(cures(found)).toEqual([`ls -ld ${folder}`]);
+    }
+    const { stdout } = await run(machine, "doctor", "--worktree", behindFile);
+    expect(stdout).toContain(`✗ worktree  ${behindFile}  cannot be looked into\n`);
   });
 
   test("looks at the worktree", async () => {
@@ -115,6 +141,17 @@ describe("the doctor", () => {
     child.kill("SIGINT");
     expect(await finished(child)).toMatchObject({ code: 130, stdout: "", stderr: "" });
     await eventually("the agent is gone", () => !runs(Number(machine.read("agent.pid"))));
+  });
+
+  test("ends with Ctrl-C while it asks git", async () => {
+    const machine = new Machine();
+    machine.script("bin/git", `echo $$ > '${machine.at("git.pid")}'\nexec /bin/sleep 30`);
+    const child = startCommand(["doctor", "--worktree", machine.folder], { env: machine.env });
+    await eventually("git runs", () => existsSync(machine.at("git.pid")));
+    const began = performance.now();
+    child.kill("SIGINT");
+    expect(await finished(child)).toMatchObject({ code: 130, stdout: "", stderr: "" });
+    expect(performance.now() - began).toBeLessThan(4000);
   });
 
   test("refuses what it does not know", async () => {

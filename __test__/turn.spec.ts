@@ -1,5 +1,10 @@
 import { mkdirSync } from "node:fs";
-import { type CursorPromptInput, type CursorStreamEvent, launchCursorPrompt } from "fusion-cursor-native";
+import {
+  type CursorError,
+  type CursorPromptInput,
+  type CursorStreamEvent,
+  launchCursorPrompt,
+} from "fusion-cursor-native";
 import { standInAgentPath } from "fusion-cursor-native/testing";
 import { describe, expect, test, vi } from "vitest";
 import { completed, init, result, Stage, started, text, thinking } from "./support/stage.js";
@@ -242,6 +247,23 @@ describe("failures", () => {
     });
   });
 
+  test("no key is repeated, neither ours nor one that looks like it", async () => {
+    const said = "bad key correct horse battery, and sk-abcdefghijklmnop1234 too\n";
+    const key = "correct horse battery";
+    for (const steps of [
+      [init, { text: said, to: "stderr" }, { exit: 1 }],
+      [{ text: said }, { exit: 1 }],
+      [init, result(said, { is_error: true })],
+    ]) {
+      const failure = await new Stage(steps)
+        .launch({ env: { CURSOR_API_KEY: key } })
+        .catch((error: CursorError) => error);
+      const shown = `${(failure as CursorError).message} ${(failure as CursorError).stderrTail}`;
+      expect(shown).toContain("bad key ***, and *** too");
+      expect(shown).not.toMatch(/horse|sk-abc/);
+    }
+  });
+
   test("a passing shortage is retryable", async () => {
     const stage = new Stage([
       { text: "ConnectError: [resource_exhausted] Error\n", to: "stderr" },
@@ -391,7 +413,7 @@ describe("wrong arguments", () => {
     ],
     ["a signal that is none", { ...good, signal: {} }, /^signal must be an AbortSignal/],
     ["an env that is a list", { ...good, env: [] }, /^env must be an object of strings/],
-    ["a number in env", { ...good, env: { A: 1 } }, /^env\.A must be a string, not 1/],
+    ["a number in env", { ...good, env: { A: 1 } }, /^env\.A must be a string, not of type number/],
     ["a name with =", { ...good, env: { "A=B": "1" } }, /^a name in env must be/],
     ["a flag that is none", { ...good, approveMcps: "yes" }, /^approveMcps must be true or false/],
     [

@@ -7,7 +7,9 @@ import { singleLine } from "./render/text.ts";
 /** The folder that turns are to run in. */
 export interface Worktree {
   readonly path: string;
-  readonly kind: "folder" | "missing" | "not-a-folder";
+  readonly kind: "folder" | "missing" | "not-a-folder" | "closed";
+  /** Why nobody can look into a folder that is closed. */
+  readonly why?: string;
   /** `unknown` where there is no git to ask. */
   readonly git?: "worktree" | "none" | "unknown";
   readonly mcpConfig?: boolean;
@@ -80,9 +82,7 @@ function cliProblems(found: Found): Problem[] {
   const what = cli.reason ?? cli.state;
   if (found.binary !== undefined && !cli.usingConfiguredBinaryPath && cli.binaryPath !== undefined) {
     const fate = cli.diagnostics?.[0] ?? `--binary ${found.binary} cannot be used`;
-    const cure = mayNotRun(cli)
-      ? makeRunnable(found.binary)
-      : `fusion-cursor doctor --binary ${quote(cli.binaryPath)}`;
+    const cure = makeRunnable(cli) ?? `fusion-cursor doctor --binary ${quote(cli.binaryPath)}`;
     problems.push({ what: fate, cure });
   }
   switch (cli.state) {
@@ -100,7 +100,7 @@ function cliProblems(found: Found): Problem[] {
       problems.push({ what, cure: "security unlock-keychain" });
       break;
     case "not-runnable":
-      problems.push({ what, cure: notRunnableCure(found) });
+      problems.push({ what, cure: makeRunnable(cli) ?? installCommand(found.platform) });
       break;
     case "ide-missing":
     case "missing":
@@ -125,6 +125,13 @@ function worktreeProblems(worktree: Worktree | undefined): Problem[] {
           cure: `fusion-cursor doctor --worktree ${quote(parent(worktree.path))}`,
         },
       ];
+    case "closed":
+      return [
+        {
+          what: `${worktree.path} cannot be looked into: ${worktree.why}`,
+          cure: `ls -ld ${quote(worktree.path)}`,
+        },
+      ];
     default:
       return [];
   }
@@ -134,17 +141,16 @@ function parent(file: string): string {
   return file.replace(/[\\/][^\\/]*$/, "") || "/";
 }
 
-function notRunnableCure({ cli, binary, platform }: Found): string {
-  return binary !== undefined && mayNotRun(cli) ? makeRunnable(binary) : installCommand(platform);
-}
-
-/** The first candidate is a file without the permission. */
-function mayNotRun(cli: CursorBinaryStatus | undefined): boolean {
-  return cli?.diagnostics?.[0]?.endsWith("may not be executed (EACCES)") === true;
-}
-
-function makeRunnable(file: string): string {
-  return `chmod +x ${quote(file)}`;
+/** The command that makes the configured program one, where it is a file without the permission. */
+function makeRunnable({ configuredBinaryPath, diagnostics }: CursorBinaryStatus): string | undefined {
+  const fate = diagnostics?.[0] ?? "";
+  if (configuredBinaryPath === undefined || !fate.endsWith(" may not be executed (EACCES)")) {
+    return undefined;
+  }
+  // A name was looked up: the file is the one that its fate tells. A long line lacks its middle.
+  const looked = fate.slice(fate.indexOf(": ") + 2, -" may not be executed (EACCES)".length);
+  const file = /[\\/]/.test(configuredBinaryPath) ? configuredBinaryPath : looked;
+  return file.includes("…") ? undefined : `chmod +x ${quote(file)}`;
 }
 
 function installCommand(platform: NodeJS.Platform): string {
@@ -228,12 +234,12 @@ function worktreeLines(worktree: Worktree | null): Line[] {
     return [];
   }
   if (worktree.kind !== "folder") {
-    return [
-      [
-        NO,
-        `worktree  ${worktree.path}  ${worktree.kind === "missing" ? "does not exist" : "is not a folder"}`,
-      ],
-    ];
+    const kinds = {
+      missing: "does not exist",
+      "not-a-folder": "is not a folder",
+      closed: "cannot be looked into",
+    };
+    return [[NO, "worktree", worktree.path, kinds[worktree.kind]]];
   }
   const git = {
     worktree: "in a git worktree",

@@ -1,7 +1,7 @@
 /** `fusion-cursor doctor`: can a turn start here, and if not, what cures it. */
 
 import { execFile } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, type Stats, statSync } from "node:fs";
 import path from "node:path";
 import type { DoctorCommand } from "./arguments.ts";
 import { type Diagnosis, describeDiagnosis, diagnose, type Found, type Worktree } from "./diagnosis.ts";
@@ -61,7 +61,7 @@ async function examine(command: DoctorCommand, inquirer: Inquirer, signal: Abort
     hasKey: Boolean(process.env.CURSOR_API_KEY || process.env.CURSOR_AUTH_TOKEN),
   };
   if (command.worktree !== undefined) {
-    found.worktree = await lookAtWorktree(path.resolve(command.worktree));
+    found.worktree = await lookAtWorktree(path.resolve(command.worktree), signal);
   }
   let native: typeof import("fusion-cursor-native");
   try {
@@ -88,22 +88,30 @@ async function examine(command: DoctorCommand, inquirer: Inquirer, signal: Abort
   return diagnose(found);
 }
 
-async function lookAtWorktree(folder: string): Promise<Worktree> {
-  const about = statSync(folder, { throwIfNoEntry: false });
+async function lookAtWorktree(folder: string, signal: AbortSignal): Promise<Worktree> {
+  let about: Stats | undefined;
+  try {
+    about = statSync(folder, { throwIfNoEntry: false });
+    if (about?.isDirectory()) {
+      accessSync(folder, constants.R_OK | constants.X_OK);
+    }
+  } catch (error) {
+    return { path: folder, kind: "closed", why: (error as NodeJS.ErrnoException).code ?? String(error) };
+  }
   if (about === undefined || !about.isDirectory()) {
     return { path: folder, kind: about === undefined ? "missing" : "not-a-folder" };
   }
   const mcpConfig = existsSync(path.join(folder, ".cursor", "mcp.json"));
-  return { path: folder, kind: "folder", git: await gitState(folder), mcpConfig };
+  return { path: folder, kind: "folder", git: await gitState(folder, signal), mcpConfig };
 }
 
 /** Asked of git itself: what a worktree is has too many shapes to guess from files. */
-function gitState(folder: string): Promise<NonNullable<Worktree["git"]>> {
+function gitState(folder: string, signal: AbortSignal): Promise<NonNullable<Worktree["git"]>> {
   const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: "C" };
   for (const name of ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"]) {
     delete env[name];
   }
-  const options = { cwd: folder, env, timeout: 5000 };
+  const options = { cwd: folder, env, timeout: 5000, signal };
   return new Promise((resolve) => {
     execFile("git", ["rev-parse", "--is-inside-work-tree"], options, (error, stdout, stderr) => {
       if (error === null) {

@@ -97,7 +97,7 @@ pub(crate) fn failure(data: &[u8]) {
         return;
     };
     let said = text(said);
-    let _ = classify(&said);
+    assert_eq!(classify(&plain(&said)), classify(&said));
     assert_eq!(not_runnable(&said, Some(0)), None, "what ended with 0 did run");
     for code in [None, Some(i32::from(*code)), Some(-i32::from(*code))] {
         assert_eq!(not_runnable(&plain(&said), code), not_runnable(&said, code));

@@ -14,6 +14,11 @@ export function fail(name: string, expected: string, value: unknown): never {
   throw new TypeError(`${name} must be ${expected}, not ${describe(value)}`);
 }
 
+/** As {@link fail}, where the value may be a secret. */
+function refuse(name: string, expected: string): never {
+  throw new TypeError(`${name} must be ${expected}`);
+}
+
 /** Node itself cannot pass a NUL to a process, and a path or flag that holds one would be cut there. */
 function withoutNul(name: string, value: string): string {
   if (value.includes("\0")) fail(name, "a string without NUL characters", value);
@@ -106,7 +111,9 @@ export function environment(name: string, value: unknown): string[] {
     if (!isVariable(key)) {
       fail(`a name in ${name}`, "a string without = and NUL that is not empty", key);
     }
-    flat.push(key, withoutNul(`${name}.${key}`, string(`${name}.${key}`, one)));
+    if (typeof one !== "string") refuse(`${name}.${key}`, `a string, not of type ${typeof one}`);
+    if (one.includes("\0")) refuse(`${name}.${key}`, "a string without NUL characters");
+    flat.push(key, one);
   }
   return flat;
 }

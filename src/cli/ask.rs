@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::environment::without_colours;
 use super::locate::Program;
+use super::secrets::Secrets;
 use crate::process::brief::{Ran, run};
 use crate::process::{Launch, Owner};
 
@@ -34,6 +35,8 @@ pub enum AskError {
 #[derive(Debug, Clone)]
 pub(super) struct Asker {
     environment: Vec<(OsString, OsString)>,
+    /// The keys in it.
+    secrets: Secrets,
     owner: Owner,
     /// For one question.
     pub(super) limit: Duration,
@@ -53,6 +56,7 @@ impl Asker {
         questions: u32,
     ) -> Self {
         Self {
+            secrets: Secrets::of(&environment),
             environment: without_colours(environment),
             owner,
             limit,
@@ -80,8 +84,11 @@ impl Asker {
             env: self.environment.clone(),
             owner: self.owner,
         };
-        let answer = run(launch, limit).await;
-        if let Ok(ran) = &answer {
+        let mut answer = run(launch, limit).await;
+        if let Ok(ran) = &mut answer {
+            // Before anybody reads it: a program may repeat the key that it was given.
+            ran.stdout = self.secrets.hide(std::mem::take(&mut ran.stdout));
+            ran.stderr = self.secrets.hide(std::mem::take(&mut ran.stderr));
             tracing::debug!(
                 command = args.first().copied().unwrap_or_default(),
                 code = ran.exit.code(),
@@ -135,6 +142,9 @@ pub(super) fn is_foreign(program: &Path) -> bool {
     if theirs.starts_with(b"#!") {
         return false;
     }
+    if !cfg!(windows) && is_windows_script(program) {
+        return true;
+    }
     // Format, word size, byte order and processor of ELF; and the same of Mach-O, where a fat file is not told.
     let same = if ours.starts_with(b"\x7fELF") {
         theirs.len() >= 20 && theirs[..6] == ours[..6] && theirs[18..20] == ours[18..20]
@@ -143,6 +153,14 @@ pub(super) fn is_foreign(program: &Path) -> bool {
     };
     // A script without a first line that names its interpreter is the shell's.
     !same && (theirs.contains(&0) || theirs.starts_with(b"MZ"))
+}
+
+/// By its name: what it holds could be a script for any shell.
+fn is_windows_script(program: &Path) -> bool {
+    let extension = program.extension().unwrap_or_default();
+    ["cmd", "bat", "ps1"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 fn head(file: &Path) -> io::Result<Vec<u8>> {

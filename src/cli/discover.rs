@@ -141,13 +141,26 @@ pub async fn discover_provider(request: ProbeRequest, models_limit: Duration) ->
     );
     let models = match &status.program {
         Some(program) if answers => {
-            let request = ModelsRequest {
+            let mut request = ModelsRequest {
                 binary: program.path.to_string_lossy().into_owned(),
                 environment,
                 limit: models_limit,
                 owner,
             };
-            Some(discover(request).await)
+            let mut answer = discover(request.clone()).await;
+            // Gone since the probe, as in the middle of an update: its name may lead to another one.
+            if let Some(winner) = &status.winner
+                && winner.name != request.binary
+                && matches!(
+                    answer,
+                    Err(DiscoverError::NotLocated(LocateError::NotFound(_))
+                        | DiscoverError::NotAsked(AskError::Vanished))
+                )
+            {
+                request.binary.clone_from(&winner.name);
+                answer = discover(request).await;
+            }
+            Some(answer)
         }
         _ => None,
     };

@@ -18,6 +18,9 @@ pub const NOT_INHERITED: [&str; 8] = [
 /// The CLI takes an empty key for a wrong one, and refuses to run.
 const API_KEY: &str = "CURSOR_API_KEY";
 
+/// Where a key or a token for Cursor may stand.
+pub(super) const KEYS: [&str; 2] = [API_KEY, "CURSOR_AUTH_TOKEN"];
+
 /// The host's environment without [`NOT_INHERITED`] and an empty key, and over it what the caller added.
 ///
 /// What the caller adds is taken as it is, an empty value and a name of [`NOT_INHERITED`] too; the last one of

@@ -5,6 +5,8 @@
 //!
 //! What loaders and shells say in place of a CLI that does not even start is told by [`not_runnable`].
 
+use super::said::plain;
+
 pub use super::runnable::{NotRunnable, not_runnable};
 
 /// The kind of a failure that the CLI told in words.
@@ -47,6 +49,9 @@ impl FailureClass {
     }
 }
 
+/// What the CLI says of a wrong key, in small letters.
+const KEY_REFUSED: &str = "provided api key is invalid";
+
 /// Each row: all of these words, in any case, make this class. The first row that fits counts, so the
 /// narrow ones come first.
 const TABLE: &[(&[&str], FailureClass)] = &[
@@ -55,6 +60,8 @@ const TABLE: &[(&[&str], FailureClass)] = &[
         &["security command failed (exit code 36)"],
         FailureClass::KeychainLocked,
     ),
+    // Of the keychain's own interface, beside a `status` that takes the login for absent.
+    (&["secitemcopymatching failed"], FailureClass::KeychainLocked),
     (&["no cursor ide installation found"], FailureClass::IdeMissing),
     (&["hit your usage limit"], FailureClass::UsageLimit),
     (&["named models unavailable"], FailureClass::PlanRestricted),
@@ -68,7 +75,7 @@ const TABLE: &[(&[&str], FailureClass)] = &[
     ),
     (&["cannot use this model"], FailureClass::ModelUnavailable),
     (&["authentication required"], FailureClass::AuthRequired),
-    (&["provided api key is invalid"], FailureClass::AuthRequired),
+    (&[KEY_REFUSED], FailureClass::AuthRequired),
     (&["workspace trust required"], FailureClass::WorkspaceUntrusted),
     (
         &["do you trust the contents of this directory"],
@@ -105,15 +112,25 @@ const TABLE: &[(&[&str], FailureClass)] = &[
 /// The class of a failure from what the CLI said, or `None` where it said nothing known.
 #[must_use]
 pub fn classify(said: &str) -> Option<FailureClass> {
-    let said = said.to_lowercase();
+    // Colours may begin and end in the middle of the words.
+    let said = plain(said).to_lowercase();
     TABLE
         .iter()
         .find(|(words, _)| words.iter().all(|word| said.contains(word)))
         .map(|(_, class)| *class)
 }
 
+/// Whether it is the key that keeps the CLI from working.
+#[must_use]
+pub(super) fn refuses_key(said: &str) -> bool {
+    plain(said).to_lowercase().contains(KEY_REFUSED)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::super::decorated::decorated;
     use super::*;
 
     #[test]
@@ -133,6 +150,7 @@ mod tests {
                 C::KeychainLocked,
             ),
             ("Security command failed (exit code 36)", C::KeychainLocked),
+            ("SecItemCopyMatching failed -50", C::KeychainLocked),
             (
                 "Error: No Cursor IDE installation found. Use 'cursor agent' or 'agent'.",
                 C::IdeMissing,
@@ -207,6 +225,20 @@ mod tests {
             C::ConfigInvalid { raced: false },
         ] {
             assert!(!class.retryable(), "{class:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn decoration_changes_nothing(
+            keychain in decorated("Error: Your macOS login keychain is locked.\nRun security unlock-keychain\n"),
+            login in decorated("Error: Authentication required. Please run 'agent login' first.\n"),
+            key in decorated("Warning: The provided API key is invalid.\n"),
+        ) {
+            prop_assert_eq!(classify(&keychain), Some(FailureClass::KeychainLocked));
+            prop_assert_eq!(classify(&login), Some(FailureClass::AuthRequired));
+            prop_assert_eq!(classify(&key), Some(FailureClass::AuthRequired));
+            prop_assert!(refuses_key(&key) && !refuses_key(&login));
         }
     }
 }

@@ -18,15 +18,20 @@ const SECRET_NAMES: [&str; 9] = [
 ];
 
 /// How tokens of known makers begin: keys of Cursor, and the usual ones of others.
-const KNOWN_STARTS: [&str; 11] = [
+const KNOWN_STARTS: [&str; 16] = [
     "key_",
     "crsr_",
     "sk-",
     "sk_",
     "ghp_",
     "gho_",
+    "ghr_",
     "ghs_",
+    "ghu_",
     "github_pat_",
+    "glpat-",
+    "AKIA",
+    "xapp-",
     "xoxb-",
     "xoxp-",
     "eyJ",
@@ -99,6 +104,32 @@ pub(super) fn mask(line: &str) -> String {
         rest = behind;
     }
     out
+}
+
+/// Shorter ones could be any word of an answer.
+const SHORTEST_KNOWN: usize = 8;
+
+/// Replaces these very secrets, whatever they look like, in what a program wrote.
+pub(super) fn hide(output: Vec<u8>, secrets: &[String]) -> Vec<u8> {
+    let known = secrets.iter().map(String::as_bytes);
+    known
+        .filter(|secret| secret.len() >= SHORTEST_KNOWN)
+        .fold(output, without)
+}
+
+fn without(output: Vec<u8>, secret: &[u8]) -> Vec<u8> {
+    let mut hidden = Vec::new();
+    let mut rest = output.as_slice();
+    while let Some(at) = rest.windows(secret.len()).position(|part| part == secret) {
+        hidden.extend_from_slice(&rest[..at]);
+        hidden.extend_from_slice(MASKED.as_bytes());
+        rest = &rest[at + secret.len()..];
+    }
+    if hidden.is_empty() {
+        return output;
+    }
+    hidden.extend_from_slice(rest);
+    hidden
 }
 
 fn run(text: &str, of: impl Fn(char) -> bool) -> &str {
@@ -189,6 +220,7 @@ mod tests {
             ("key_4f2a is wrong", "*** is wrong"),
             ("used 'crsr_abcdef'.", "used '***'."),
             ("sk-proj-abc, sk-ant-xyz", "***, ***"),
+            ("glpat-abc ghu_abc xapp-1-A", "*** *** ***"),
             ("Bearer abc.def-ghi", "Bearer ***"),
             ("authorization: bearer abc", "authorization: bearer ***"),
             ("Authorization: Basic dXNlcjpwYXNz0=", "Authorization: Basic ***"),
@@ -213,6 +245,21 @@ mod tests {
         for (line, masked) in table {
             assert_eq!(mask(line), masked, "for {line:?}");
             assert_eq!(mask(masked), masked, "again");
+        }
+    }
+
+    #[test]
+    fn a_known_secret_is_hidden_whatever_it_looks_like() {
+        let hidden =
+            |text: &str, secret: &str| String::from_utf8(hide(text.into(), &[secret.to_owned()])).unwrap();
+        assert_eq!(
+            hidden("horse battery: horse battery.", "horse battery"),
+            "***: ***."
+        );
+        assert_eq!(hidden("a schlüssel b", "schlüssel"), "a *** b");
+        assert_eq!(hidden("********", "********"), "***", "it ends");
+        for (text, secret) in [("auto - Auto", "auto"), ("", "12345678"), ("1234567", "12345678")] {
+            assert_eq!(hidden(text, secret), text);
         }
     }
 

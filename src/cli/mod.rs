@@ -20,5 +20,6 @@ pub mod probe;
 mod runnable;
 pub mod said;
 mod screen;
+pub mod secrets;
 pub mod verdict;
 pub mod version;

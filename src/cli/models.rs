@@ -53,9 +53,10 @@ pub struct ModelList {
 
 /// Reads the output of `models` (or of `--list-models`, which is the same).
 ///
-/// Under the known header, in any case and with or without a colon, every row `id - Label` counts, and up to
-/// the first line of prose also columns parted by a tab or two spaces, and an id alone; the latter beside
-/// other rows only if it is more than a word. What is before that header does not count.
+/// Under the known header, in any case and with or without a colon, every row `id - Label` counts, behind a line
+/// of prose only if the id is more than a word: `please - upgrade` is no model. Up to the first line of prose
+/// also columns parted by a tab or two spaces count, and an id alone; the latter beside other rows only if it is
+/// more than a word. What is before that header does not count.
 ///
 /// Without the header (it may be missing or translated) only what can hardly be prose counts: a run of rows
 /// `id - Label` where some id is more than a word, and blocks in which all lines are columns or lone ids.
@@ -94,7 +95,7 @@ fn under_header(rows: &[Row<'_>]) -> Vec<Model> {
     rows.iter()
         .enumerate()
         .filter(|(index, row)| match row {
-            Row::Model(..) => true,
+            Row::Model(..) => *index < prose || row.has_telling_id(),
             Row::Columns(..) => *index < prose,
             Row::Lone(..) => *index < prose && (all_alone || row.has_telling_id()),
             _ => false,

@@ -54,6 +54,7 @@ fn a_list_is_read_whatever_is_around_it() {
         format!("warning - old version\nnote - x\n{LIST}"),
         format!("x-1 - before the header\n\n{LIST}"),
         format!("(node:1) Warning: something\n{LIST}Update available\n"),
+        format!("{LIST}please - upgrade\nsee - the documentation\n"),
         LIST.replace("Tip:", "Astuce :"),
         LIST.replace("\n\nTip", "\nTip"),
         format!("{LIST}{LIST}"),

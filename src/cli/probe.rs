@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::ask::{AskError, Asker, is_foreign};
 use super::auth::{AuthStatus, format_was_rejected, parse_auth_status};
 use super::candidates::{Attempt, Candidate, Places, Step, candidates, plan};
-use super::failure::{FailureClass, classify, not_runnable};
+use super::failure::{FailureClass, classify, not_runnable, refuses_key};
 use super::locate::LocateError;
 use super::said::diagnostic;
 use super::verdict::{self, BinaryStatus, State, short};
@@ -147,8 +147,11 @@ impl Probe {
             Ok(ran) => ran,
             Err(error) => {
                 let state = match error {
-                    AskError::NotRunnable(_) | AskError::NotStarted(_) => State::NotRunnable,
-                    AskError::Vanished | AskError::OutOfTime => State::Missing,
+                    // Not asked is not absent: to install it again would help nobody.
+                    AskError::NotRunnable(_) | AskError::NotStarted(_) | AskError::OutOfTime => {
+                        State::NotRunnable
+                    }
+                    AskError::Vanished => State::Missing,
                 };
                 return Identity::Failed {
                     state,
@@ -225,7 +228,11 @@ impl Probe {
             _ => {}
         }
         if auth.is_authenticated == Some(false) {
-            let reason = verdict::logged_out(&attempt.program, environment);
+            let reason = if refuses_key(&words) {
+                verdict::key_refused(&attempt.program, &words)
+            } else {
+                verdict::logged_out(&attempt.program, environment)
+            };
             return (State::Unauthenticated, Some(reason));
         }
         if ran.succeeded() {
@@ -311,14 +318,15 @@ async fn steps(candidates: Vec<Candidate>, environment: &[(OsString, OsString)])
         .unwrap_or_default()
 }
 
-/// The status on standard output; or on standard error where the other one is empty.
+/// The status on standard output; or on standard error where the other one holds none.
 fn read_status(ran: &Ran) -> AuthStatus {
-    let out = ran.out();
-    if out.trim().is_empty() {
-        parse_auth_status(&ran.err())
-    } else {
-        parse_auth_status(&out)
+    let (out, err) = (ran.out(), ran.err());
+    let status = parse_auth_status(&out);
+    if status.is_authenticated.is_some() || err.trim().is_empty() {
+        return status;
     }
+    // Both together, so that two answers of standard output that contradict each other stay none.
+    parse_auth_status(&both(&out, &err))
 }
 
 fn both(out: &str, err: &str) -> String {

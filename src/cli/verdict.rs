@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::candidates::Candidate;
-use super::environment::value;
+use super::environment::{KEYS, value};
 use super::locate::{LocateError, Program};
 use super::said::{diagnostic, plain};
 
@@ -193,6 +193,15 @@ pub(super) fn logged_out(program: &Program, environment: &[(OsString, OsString)]
     }
 }
 
+/// Nobody is logged in, and the key that was to stand in for that is wrong.
+pub(super) fn key_refused(program: &Program, said: &str) -> String {
+    bounded(format!(
+        "the API key is not valid: correct CURSOR_API_KEY, or unset it and run `{}`. It said: {}",
+        command(program, "login"),
+        diagnostic(said)
+    ))
+}
+
 /// Nothing is known about the login.
 pub(super) fn auth_unknown(why: &str, environment: &[(OsString, OsString)]) -> String {
     let key = key_in(environment).map_or(String::new(), |name| {
@@ -205,8 +214,7 @@ pub(super) fn auth_unknown(why: &str, environment: &[(OsString, OsString)]) -> S
 
 /// The variable that holds a key or token, if one does.
 fn key_in(environment: &[(OsString, OsString)]) -> Option<&'static str> {
-    ["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"]
-        .into_iter()
+    KEYS.into_iter()
         .find(|name| value(environment, name).is_some_and(|value| !value.is_empty()))
 }
 

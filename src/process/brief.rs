@@ -165,3 +165,28 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_gone_in_a_moment_is_tried_again() {
+        let error = |errno: Errno| io::Error::from_raw_os_error(errno.raw_os_error());
+        for errno in [Errno::TXTBSY, Errno::AGAIN] {
+            assert!(passes(&error(errno)), "{errno:?}");
+        }
+        for errno in [
+            Errno::NOENT,
+            Errno::ACCESS,
+            Errno::NOEXEC,
+            Errno::NOMEM,
+            Errno::MFILE,
+        ] {
+            assert!(!passes(&error(errno)), "{errno:?}");
+        }
+        assert!(!passes(&io::ErrorKind::WouldBlock.into()), "no error of a start");
+    }
+}

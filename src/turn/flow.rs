@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tracing::Instrument;
 
+use crate::cli::secrets::Secrets;
 use crate::process::{Exit, Running, Tail, Tree};
 use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
@@ -25,6 +26,8 @@ use super::{Limits, TurnRequest, prepare};
 
 /// How much of standard error is kept, in bytes.
 const STDERR_LIMIT: usize = 16 * 1024;
+/// Read beyond that, so that a key which the limit would cut in two is whole when it is looked for.
+const STDERR_MARGIN: usize = 1024;
 /// Read at once, in bytes: what a pipe holds.
 const CHUNK: usize = 256 * 1024;
 /// Where this much waits for the consumer, in bytes, reading stops until it has taken the last batch.
@@ -83,6 +86,7 @@ struct Flow<C> {
     stdin: JoinHandle<()>,
     stderr: JoinHandle<()>,
     stderr_tail: Arc<Mutex<Tail>>,
+    secrets: Secrets,
     parser: StreamParser,
     inbox: Inbox,
     controlled: Controlled,
@@ -135,7 +139,7 @@ impl<C: Consumer> Flow<C> {
         consumer: C,
         started: Instant,
     ) -> Self {
-        let stderr_tail = Arc::new(Mutex::new(Tail::new(STDERR_LIMIT)));
+        let stderr_tail = Arc::new(Mutex::new(Tail::new(STDERR_LIMIT + STDERR_MARGIN)));
         Self {
             program: running.program,
             stdout: running.stdout,
@@ -143,6 +147,7 @@ impl<C: Consumer> Flow<C> {
             stdin: tokio::spawn(write_prompt(running.stdin, prompt)),
             stderr: tokio::spawn(keep_tail(running.stderr, Arc::clone(&stderr_tail))),
             stderr_tail,
+            secrets: Secrets::of(&request.environment),
             parser: StreamParser::new(request.stream),
             inbox: Inbox {
                 batch: Batch::default(),
@@ -202,7 +207,8 @@ impl<C: Consumer> Flow<C> {
             stderr.abort();
         }
         let own_exit = self.exit.map(|(exit, _)| exit);
-        let stderr_tail = self.stderr_tail.lock().text();
+        let stderr = self.secrets.redact(self.stderr_tail.lock().text());
+        let stderr_tail = outcome::last_bytes(stderr, STDERR_LIMIT);
         let ledger = controlled.ledger().lock();
         let report = Report {
             duration: self.started.elapsed(),
@@ -212,12 +218,15 @@ impl<C: Consumer> Flow<C> {
         let cause = match end {
             End::Failed(cause) => cause,
             End::Done => match ledger.finished() {
-                Some(result) if result.is_error => outcome::reported(&result.text, &stderr_tail),
+                Some(result) if result.is_error => {
+                    outcome::reported(&self.secrets.redact(result.text.clone()), &stderr_tail)
+                }
                 Some(_) => return Ok(report),
                 // One that stayed without a word until it was ended did not fail by itself.
                 None => {
                     let exit = own_exit.unwrap_or(Exit::Code(0));
-                    let cause = outcome::without_result(exit, &stderr_tail, &ledger.stray());
+                    let stray = self.secrets.redact(ledger.stray());
+                    let cause = outcome::without_result(exit, &stderr_tail, &stray);
                     let unclear = matches!(cause, Cause::Exited { class: None, .. });
                     let silent = unclear && self.parser.lines_seen() == 0;
                     let never_ran = silent.then(|| outcome::never_ran(&self.program, exit, &stderr_tail));

@@ -195,6 +195,15 @@ pub(super) fn reported(text: &str, stderr: &str) -> Cause {
     }
 }
 
+/// At most that many bytes of its end, from the beginning of a character.
+pub(super) fn last_bytes(text: String, limit: usize) -> String {
+    let mut from = text.len().saturating_sub(limit);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    if from == 0 { text } else { text[from..].to_owned() }
+}
+
 fn end_of(text: &str, limit: usize) -> String {
     let skip = text.chars().count().saturating_sub(limit);
     text.chars().skip(skip).collect()
@@ -243,6 +252,13 @@ mod tests {
         let long = format!("{}é", "x".repeat(5000));
         let message = without_result(Exit::Code(1), &long, "").to_string();
         assert!(message.ends_with("xé") && message.chars().count() < 2100);
+    }
+
+    #[test]
+    fn the_end_begins_with_a_whole_character() {
+        assert_eq!(last_bytes("abc".into(), 3), "abc");
+        assert_eq!(last_bytes("aé".into(), 2), "é");
+        assert_eq!(last_bytes("aé".into(), 1), "");
     }
 
     #[test]

@@ -129,6 +129,16 @@ async fn the_whole_call_is_bounded_however_many_programs_hang() {
 }
 
 #[tokio::test]
+async fn what_there_was_no_time_for_is_not_called_missing() {
+    let mut machine = Machine::new();
+    machine.limit = Duration::from_micros(100);
+    machine.script("one/cursor-agent", AGENT);
+    let status = machine.probe().await;
+    assert_eq!(status.state, State::NotRunnable, "{status:?}");
+    assert!(reason(&status).contains("used up"), "{status:?}");
+}
+
+#[tokio::test]
 async fn a_program_that_is_just_being_written_is_tried_again() {
     let machine = Machine::new();
     let agent = machine.script("one/cursor-agent", AGENT);

@@ -111,7 +111,7 @@ async fn what_cannot_be_asked_says_so() {
 async fn names_are_looked_up_and_the_wrapper_is_asked_as_cursor_agent() {
     let machine = Machine::new();
     machine.script("one/cursor", WRAPPER);
-    assert_eq!(ids(&machine.models("cursor").await.unwrap()), ["auto"]);
+    assert_eq!(ids(&machine.models(" cursor ").await.unwrap()), ["auto"]);
     machine.script("two/cursor-agent", AGENT);
     assert_eq!(ids(&machine.models("cursor-agent").await.unwrap()), ["auto"]);
 }
@@ -128,6 +128,25 @@ async fn a_provider_asks_the_program_that_the_probe_found() {
     .await;
     assert_eq!(found.status.state, State::Ready);
     assert_eq!(ids(&found.models.unwrap().unwrap()), ["auto"]);
+}
+
+#[tokio::test]
+async fn a_provider_looks_up_once_more_what_vanished_after_the_probe() {
+    let machine = Machine::new();
+    let leaving = AGENT.replace("echo '{", "/bin/rm -- \"$0\"; echo '{");
+    machine.script("one/cursor-agent", &leaving);
+    machine.script("home/.local/bin/cursor-agent", AGENT);
+    let asked = discover_provider(machine.request(None), machine.limit);
+    let found = within("the models", asked).await;
+    assert_eq!(found.status.state, State::Ready);
+    assert_eq!(ids(&found.models.unwrap().unwrap()), ["auto"]);
+    let gone = machine.script("gone/agent", &leaving);
+    let asked = discover_provider(machine.request(gone.to_str()), machine.limit);
+    let found = within("the models", asked).await;
+    assert!(
+        matches!(found.models, Some(Err(DiscoverError::NotLocated(_)))),
+        "{found:?}"
+    );
 }
 
 #[tokio::test]
@@ -153,5 +172,15 @@ async fn a_provider_asks_also_where_only_a_key_is_known() {
     )
     .await;
     assert_eq!(found.status.state, State::Unauthenticated);
+    assert_eq!(ids(&found.models.unwrap().unwrap()), ["auto"]);
+}
+
+#[tokio::test]
+async fn a_provider_asks_also_where_the_login_is_unknown() {
+    let machine = Machine::new();
+    machine.script("one/cursor-agent", &AGENT.replace("isAuthenticated", "is"));
+    let asked = discover_provider(machine.request(None), machine.limit);
+    let found = within("the models", asked).await;
+    assert_eq!(found.status.state, State::AuthUnknown);
     assert_eq!(ids(&found.models.unwrap().unwrap()), ["auto"]);
 }

@@ -1,5 +1,7 @@
 //! What a probe makes of the answers to `--version` and `status`.
 
+use std::time::Duration;
+
 use fusion_cursor_native::cli::probe::probe;
 use fusion_cursor_native::cli::verdict::{BinaryStatus, REASON, State};
 use serde_json::{Value, json};
@@ -120,6 +122,12 @@ async fn a_status_that_hangs_is_unknown_in_bounded_time() {
     let status = machine.probe().await;
     assert_eq!(status.state, State::AuthUnknown, "{status:?}");
     assert!(reason(&status).contains("no answer within 2000 ms"), "{status:?}");
+    // Killed at once: no time of grace comes on top.
+    assert!(
+        status.duration < TIGHT + Duration::from_millis(2500),
+        "{:?}",
+        status.duration
+    );
 }
 
 #[tokio::test]
@@ -139,6 +147,78 @@ async fn a_locked_keychain_is_its_own_state_whoever_says_it_and_however() {
         assert!(status.state.available() && status.program.is_some());
         assert!(reason(&status).contains("security unlock-keychain"), "{status:?}");
     }
+}
+
+#[tokio::test]
+async fn colours_inside_the_words_hide_no_state() {
+    let said = "\u{1b}[31mError: Your macOS login \u{1b}[1mkeychain\u{1b}[22m is locked.\u{1b}[0m\n";
+    let status = with_version(json!([err(said), { "exit": 1 }])).await;
+    assert_eq!(status.state, State::KeychainLocked, "{status:?}");
+    let denied = json!([
+        err("SecItemCopyMatching failed -50\n"),
+        out(r#"{"isAuthenticated":false}"#)
+    ]);
+    assert_eq!(with_status(denied).await.state, State::KeychainLocked);
+}
+
+#[tokio::test]
+async fn a_login_on_standard_error_is_read_whatever_is_on_the_other_one() {
+    let login = err(r#"{"isAuthenticated":true}"#);
+    for (said, state) in [
+        ("", State::Ready),
+        ("Checking authentication status...\n", State::Ready),
+        (r#"{"isAuthenticated":false}"#, State::Unauthenticated),
+        (
+            r#"{"isAuthenticated":false}{"isAuthenticated":true}"#,
+            State::AuthUnknown,
+        ),
+    ] {
+        let status = with_status(json!([login, out(said)])).await;
+        assert_eq!(status.state, state, "for {said:?}: {status:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_the_cli_refuses_is_not_called_a_key_that_may_work() {
+    let mut machine = Machine::new();
+    let said = "⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the CURSOR_API_KEY environment variable.\n";
+    machine.stand_in(
+        "one/cursor-agent",
+        &json!({ "turn": [], "status": [err(said), { "exit": 1 }] }),
+    );
+    machine.set("CURSOR_API_KEY", "k");
+    let status = machine.probe().await;
+    assert_eq!(status.state, State::Unauthenticated, "{status:?}");
+    assert!(reason(&status).contains("key is not valid"), "{status:?}");
+    assert!(!reason(&status).contains("may work"), "{status:?}");
+}
+
+#[tokio::test]
+async fn the_very_key_that_was_given_is_told_nowhere_whatever_it_looks_like() {
+    let key = "correct horse battery";
+    for command in ["version", "status", "models"] {
+        let mut machine = Machine::new();
+        let said = format!("Error: no account for {key} at /x/{key}/y\n");
+        let scenario = json!({ "turn": [], command: [err(&said), { "exit": 1 }] });
+        let agent = machine.stand_in("one/cursor-agent", &scenario);
+        machine.set("CURSOR_AUTH_TOKEN", key);
+        let told = format!(
+            "{:?} {:?}",
+            machine.probe().await,
+            machine.models(agent.to_str().unwrap()).await
+        );
+        assert!(told.contains("no account for ***"), "for {command}: {told}");
+        assert!(!told.contains("horse"), "for {command}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_version_before_a_hang_counts() {
+    let mut machine = Machine::new();
+    machine.limit = TIGHT;
+    let scenario = json!({ "turn": [], "version": [out("2026.07.08-0c04a8a\n"), { "linger": true }] });
+    machine.stand_in("one/cursor-agent", &scenario);
+    assert_eq!(machine.probe().await.state, State::Ready);
 }
 
 #[tokio::test]
@@ -222,6 +302,12 @@ async fn what_cannot_be_started_is_not_runnable_and_says_why() {
         assert!(reason(&status).contains(why), "for {why}: {status:?}");
     }
     let machine = Machine::new();
+    let script = machine.file("cursor-agent.CMD", "@echo off\r\nnode index.js %*\r\n", 0o755);
+    let (_, status) = machine.validate(script.to_str().unwrap()).await;
+    assert!(
+        status.diagnostics[0].ends_with("is no program for this system (ENOEXEC)"),
+        "{status:?}"
+    );
     let status = machine.probe_configured(&machine.text("one")).await;
     assert_eq!(status.state, State::NotRunnable);
     assert!(reason(&status).contains("is a folder"), "{status:?}");
@@ -245,8 +331,9 @@ async fn a_hang_of_version_is_not_runnable() {
 
 #[tokio::test]
 async fn diagnostics_are_single_short_lines_without_control_characters_or_keys() {
+    let digits = "0123456789ABCDEF";
     let said = format!(
-        "\u{1b}[31mfatal\u{7}\u{1b}[0m: sk-ant-REDACTED\r\n{}",
+        "\u{1b}[31mfatal\u{7}\u{1b}[0m: key_{digits} sk-{digits} --api-key {digits} Bearer {digits}\r\n{}",
         "more ".repeat(500)
     );
     let mut machine = Machine::new();
@@ -257,8 +344,10 @@ async fn diagnostics_are_single_short_lines_without_control_characters_or_keys()
     for line in &status.diagnostics {
         assert!(line.chars().count() <= 180, "{line}");
         assert!(!line.chars().any(char::is_control), "{line:?}");
-        assert!(!line.contains("0123456789ABCDEF"), "{line}");
+        assert!(!line.contains(digits), "{line}");
     }
+    assert!(reason(&status).contains("***"), "it was told: {status:?}");
+    assert!(!reason(&status).contains(digits), "{status:?}");
     assert!(status.diagnostics[0].contains("exited with 1"), "{status:?}");
     assert!(reason(&status).chars().count() <= REASON);
     let missing = machine.probe_configured(&machine.text(&"x/".repeat(300))).await;
