@@ -31,7 +31,7 @@ const STDERR_MARGIN: usize = 1024;
 /// Read at once, in bytes: what a pipe holds.
 const CHUNK: usize = 256 * 1024;
 /// Where this much waits for the consumer, in bytes, reading stops until it has taken the last batch.
-const BACKLOG: usize = 1024 * 1024;
+const BACKLOG: usize = 128 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
 const BACKLOG_EVENTS: usize = 2048;
 /// How much is read at most after the process has ended, in bytes. A pipe holds less, so what is behind it was
