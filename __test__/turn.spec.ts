@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import {
   type CursorError,
   type CursorPromptInput,
@@ -279,12 +279,13 @@ describe("failures", () => {
     });
   });
 
-  test("a relative workspace is the one of the moment of the call, by flag too", async () => {
+  test("a relative workspace, or program, is the one of the moment of the call, by flag too", async () => {
     const stage = new Stage([{ echo: "echo.json" }, init, result("x")]);
     mkdirSync(stage.path("sub"));
+    symlinkSync(standInAgentPath(), stage.path("sub/agent"));
     const before = process.cwd();
     process.chdir(stage.folder);
-    const turn = stage.launch({ cwd: "sub", workspaceFlagRequired: true });
+    const turn = stage.launch({ cwd: "sub", binary: "./sub/agent", workspaceFlagRequired: true });
     process.chdir(before);
     await turn;
     const { argv, cwd } = stage.echo();

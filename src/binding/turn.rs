@@ -112,6 +112,18 @@ pub fn start_turn(
     #[napi(ts_arg_type = "(batch: EventBatch) => void")] on_batch: OnBatch,
 ) -> Result<TurnHandle> {
     let (control, controlled) = turn::control();
+    let options = TurnOptions {
+        cwd: absolute(options.cwd),
+        // A name is looked up; only a path means a place.
+        binary: options.binary.map(|binary| {
+            if binary.contains(std::path::is_separator) {
+                absolute(binary)
+            } else {
+                binary
+            }
+        }),
+        ..options
+    };
     let task = runtime::spawn(async move {
         #[cfg(feature = "panic-hooks")]
         super::panics::trip("task");
@@ -139,7 +151,7 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
     };
     let limits = Limits::new(&said, variable);
     TurnRequest {
-        cwd: absolute(PathBuf::from(options.cwd)),
+        cwd: PathBuf::from(options.cwd),
         prompt: options.prompt,
         binary: options.binary,
         flags: TurnFlags {
@@ -267,8 +279,11 @@ impl From<Report> for TurnOutcome {
 
 /// From the folder that the host is in now: it may be in another one when the process is started, and the process
 /// itself, which is told its workspace by flag too, is in that workspace.
-fn absolute(cwd: PathBuf) -> PathBuf {
-    std::path::absolute(&cwd).unwrap_or(cwd)
+fn absolute(path: String) -> String {
+    let absolute = std::path::absolute(&path)
+        .ok()
+        .and_then(|path| path.to_str().map(str::to_owned));
+    absolute.unwrap_or(path)
 }
 
 pub(super) fn pairs(flat: Vec<String>) -> Vec<(String, String)> {
