@@ -1,4 +1,8 @@
 //! Link flags for the addon, and the target it is built for.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "cargo tells a build script what it needs by its environment"
+)]
 
 fn main() {
     #[cfg(feature = "addon")]

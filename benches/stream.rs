@@ -3,6 +3,7 @@
 //! `linear` reads one stream of 10 to 160 MB; where the time is linear in the input, the throughput of all is
 //! the same. `FUSION_CURSOR_BENCH_GIGABYTE=1` adds one of 1 GB.
 #![allow(missing_docs, reason = "the macros of criterion write functions without")]
+#![allow(clippy::disallowed_methods, reason = "a measurement is its own host")]
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -72,6 +72,7 @@ pub(super) async fn spawn(launch: Launch) -> io::Result<Child> {
     child.await.map_err(|_| gone())??.claim()
 }
 
+#[allow(clippy::disallowed_methods, reason = "this is the one place")]
 fn spawn_now(launch: &Launch) -> io::Result<Child> {
     let mut command = Command::new(&launch.program);
     command

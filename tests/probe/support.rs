@@ -1,5 +1,9 @@
 //! A machine to probe: folders of programs, a home, and the environment that leads there.
 #![allow(dead_code, reason = "each test program uses its own part")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test is its own host, and waits as it likes"
+)]
 
 use std::ffi::OsString;
 use std::fs::{Permissions, create_dir_all, set_permissions, write};

@@ -1,4 +1,8 @@
 //! Recordings of the real CLI, where a folder of them is at hand.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test is its own host, and waits as it likes"
+)]
 
 use std::path::PathBuf;
 

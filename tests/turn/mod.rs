@@ -1,5 +1,9 @@
 //! Turns on the stand-in agent, for the tests of turns.
 #![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test is its own host, and waits as it likes"
+)]
 
 use std::fs::{read_to_string, write};
 use std::path::{Path, PathBuf};
