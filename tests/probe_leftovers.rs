@@ -8,7 +8,7 @@ mod support;
 use fusion_cursor_native::cli::probe::probe;
 use fusion_cursor_native::cli::verdict::State;
 use serde_json::json;
-use support::{AGENT, Machine, VERSION, eventually, within};
+use support::{AGENT, Machine, VERSION, children, eventually, within};
 
 /// One test at a time, also where they share the process.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
@@ -66,13 +66,4 @@ async fn forty_probes_at_once_leave_no_zombie_descriptor_or_file() {
 
 fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-/// The children of this process, zombies too.
-fn children() -> Vec<String> {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    tasks
-        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
-        .flat_map(|children| children.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        .collect()
 }

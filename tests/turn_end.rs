@@ -11,7 +11,7 @@ use fusion_cursor_native::process::{Exit, Owner, kill_owned_by};
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{Cause, Taken};
 use serde_json::{Value, json};
-use turn::{ByHand, Eager, Stage, eventually, init, is_zombie, result, runs, text, within};
+use turn::{ByHand, Eager, Stage, children, eventually, init, is_zombie, result, runs, text, within};
 
 /// A child that says where it is and then stays, whatever it is asked.
 fn stubborn(as_: &str, hold: &str) -> Value {
@@ -334,16 +334,4 @@ async fn an_abort_in_the_moment_of_the_start_leaves_no_child() {
     if cfg!(target_os = "linux") {
         eventually("no child is left", || children().is_empty()).await;
     }
-}
-
-/// The children of this process, zombies too, whichever of its threads started them.
-fn children() -> Vec<String> {
-    let tasks = std::fs::read_dir("/proc/self/task")
-        .into_iter()
-        .flatten()
-        .flatten();
-    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    lists
-        .flat_map(|list| list.split_whitespace().map(String::from).collect::<Vec<_>>())
-        .collect()
 }

@@ -8,8 +8,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::stream::batch::Batch;
 
-use super::Report;
 use super::ledger::Ledger;
+use super::{Cause, Report};
 
 /// Where a turn's events go. One batch is under way at a time: the next is sent when [`Control::taken`] said
 /// that the last was taken.
@@ -100,5 +100,34 @@ impl Controlled {
     /// What became of the batch under way. Where the starter is gone, nobody wants more.
     pub(super) async fn next_taken(&mut self) -> Taken {
         self.taken.recv().await.unwrap_or(Taken::Stop)
+    }
+
+    /// Wait for the batch under way, then send the last one and wait for that.
+    pub(super) async fn deliver_last(
+        &mut self,
+        consumer: &mut impl Consumer,
+        in_flight: bool,
+        last: Batch,
+    ) -> Result<(), Cause> {
+        if in_flight {
+            self.taken_or_aborted().await?;
+        }
+        if last.is_empty() {
+            return Ok(());
+        }
+        consumer.send(last).map_err(|_| Cause::Aborted)?;
+        self.taken_or_aborted().await
+    }
+
+    async fn taken_or_aborted(&mut self) -> Result<(), Cause> {
+        let aborted = self.aborted();
+        tokio::select! {
+            biased;
+            () = aborted => Err(Cause::Aborted),
+            taken = self.next_taken() => match taken {
+                Taken::GoOn => Ok(()),
+                Taken::Stop => Err(Cause::ConsumerStopped),
+            },
+        }
     }
 }

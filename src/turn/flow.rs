@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::process::{ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
 
 use crate::cli::secrets::Secrets;
-use crate::process::{Exit, Running, Tail, Tree};
+use crate::process::{Exit, Running, Tree};
 use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
 use crate::stream::event::Event;
@@ -22,12 +20,9 @@ use super::control::{Consumer, Controlled, Taken};
 use super::ledger::Ledger;
 use super::limits::{self, OpenTool, Phase};
 use super::outcome::{self, Cause, Failure, Report};
+use super::stderr::Stderr;
 use super::{Limits, TurnRequest, prepare};
 
-/// How much of standard error is kept, in bytes.
-const STDERR_LIMIT: usize = 16 * 1024;
-/// Read beyond that, so that a key which the limit would cut in two is whole when it is looked for.
-const STDERR_MARGIN: usize = 1024;
 /// Read at once, in bytes: what a pipe holds.
 const CHUNK: usize = 256 * 1024;
 /// Where this much waits for the consumer, in bytes, reading stops until it has taken the last batch.
@@ -37,8 +32,6 @@ const BACKLOG_EVENTS: usize = 2048;
 /// How much is read at most after the process has ended, in bytes. A pipe holds less, so what is behind it was
 /// written by somebody else.
 const DRAIN_LIMIT: usize = 2 * 1024 * 1024;
-/// How long standard error is read after the end, where somebody else holds the pipe open.
-const STDERR_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Why the loop was left.
 enum End {
@@ -84,8 +77,7 @@ struct Flow<C> {
     stdout: ChildStdout,
     tree: Tree,
     stdin: JoinHandle<()>,
-    stderr: JoinHandle<()>,
-    stderr_tail: Arc<Mutex<Tail>>,
+    stderr: Stderr,
     secrets: Secrets,
     parser: StreamParser,
     inbox: Inbox,
@@ -139,14 +131,12 @@ impl<C: Consumer> Flow<C> {
         consumer: C,
         started: Instant,
     ) -> Self {
-        let stderr_tail = Arc::new(Mutex::new(Tail::new(STDERR_LIMIT + STDERR_MARGIN)));
         Self {
             program: running.program,
             stdout: running.stdout,
             tree: running.tree,
             stdin: tokio::spawn(write_prompt(running.stdin, prompt)),
-            stderr: tokio::spawn(keep_tail(running.stderr, Arc::clone(&stderr_tail))),
-            stderr_tail,
+            stderr: Stderr::read(running.stderr),
             secrets: Secrets::of(&request.environment),
             parser: StreamParser::new(request.stream),
             inbox: Inbox {
@@ -182,7 +172,7 @@ impl<C: Consumer> Flow<C> {
             mut controlled,
             mut consumer,
             in_flight,
-            mut stderr,
+            stderr,
             ..
         } = self;
         let (ended, delivered) = tokio::join!(
@@ -194,7 +184,9 @@ impl<C: Consumer> Flow<C> {
             },
             async {
                 if deliver {
-                    deliver_rest(&mut controlled, &mut consumer, in_flight, inbox.batch).await
+                    controlled
+                        .deliver_last(&mut consumer, in_flight, inbox.batch)
+                        .await
                 } else {
                     Ok(())
                 }
@@ -203,12 +195,8 @@ impl<C: Consumer> Flow<C> {
         if let Err(cause) = delivered {
             end = End::Failed(cause);
         }
-        if timeout(STDERR_PATIENCE, &mut stderr).await.is_err() {
-            stderr.abort();
-        }
+        let stderr_tail = stderr.end(&self.secrets).await;
         let own_exit = self.exit.map(|(exit, _)| exit);
-        let stderr = self.secrets.redact(self.stderr_tail.lock().text());
-        let stderr_tail = outcome::last_bytes(stderr, STDERR_LIMIT);
         let ledger = controlled.ledger().lock();
         let report = Report {
             duration: self.started.elapsed(),
@@ -388,48 +376,9 @@ impl<C: Consumer> Flow<C> {
     }
 }
 
-/// Wait for the batch under way, then send the last one and wait for that.
-async fn deliver_rest(
-    controlled: &mut Controlled,
-    consumer: &mut impl Consumer,
-    in_flight: bool,
-    rest: Batch,
-) -> Result<(), Cause> {
-    if in_flight {
-        take_or_abort(controlled).await?;
-    }
-    if rest.is_empty() {
-        return Ok(());
-    }
-    consumer.send(rest).map_err(|_| Cause::Aborted)?;
-    take_or_abort(controlled).await
-}
-
-async fn take_or_abort(controlled: &mut Controlled) -> Result<(), Cause> {
-    let aborted = controlled.aborted();
-    tokio::select! {
-        biased;
-        () = aborted => Err(Cause::Aborted),
-        taken = controlled.next_taken() => match taken {
-            Taken::GoOn => Ok(()),
-            Taken::Stop => Err(Cause::ConsumerStopped),
-        },
-    }
-}
-
 /// Write the prompt and close the pipe. A process that does not read it all says by its exit what that means.
 async fn write_prompt(mut stdin: ChildStdin, prompt: String) {
     if let Err(error) = stdin.write_all(prompt.as_bytes()).await {
         tracing::debug!(%error, "the prompt was not read to its end");
-    }
-}
-
-async fn keep_tail(mut stderr: ChildStderr, tail: Arc<Mutex<Tail>>) {
-    let mut chunk = vec![0; 4096];
-    while let Ok(length) = stderr.read(&mut chunk).await {
-        if length == 0 {
-            return;
-        }
-        tail.lock().push(&chunk[..length]);
     }
 }

@@ -9,6 +9,7 @@ mod ledger;
 pub mod limits;
 mod outcome;
 mod prepare;
+mod stderr;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -5,11 +5,14 @@
     reason = "a test is its own host, and waits as it likes"
 )]
 
+#[path = "../processes/mod.rs"]
+mod processes;
+
 use std::ffi::OsString;
 use std::fs::{Permissions, create_dir_all, set_permissions, write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fusion_cursor_native::cli::discover::{DiscoverError, ModelsRequest, discover};
 use fusion_cursor_native::cli::models::ModelList;
@@ -19,8 +22,8 @@ use fusion_cursor_native::process::Owner;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long any single thing may take before a test gives up on it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) use processes::*;
+
 /// The limit of a command that is expected to answer.
 pub(crate) const AMPLE: Duration = Duration::from_secs(15);
 /// The limit where one command is expected to hang and another one to answer, on a busy machine too.
@@ -184,28 +187,4 @@ pub(crate) fn path_of(status: &BinaryStatus) -> Option<&Path> {
 
 pub(crate) fn reason(status: &BinaryStatus) -> &str {
     status.reason.as_deref().unwrap_or_default()
-}
-
-pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let done = tokio::time::timeout(PATIENCE, future).await;
-    done.unwrap_or_else(|_| panic!("{what}: not within {PATIENCE:?}"))
-}
-
-/// Look again and again until it is so.
-pub(crate) async fn eventually(what: &str, mut so: impl FnMut() -> bool) {
-    let give_up = Instant::now() + PATIENCE;
-    while !so() {
-        assert!(Instant::now() < give_up, "{what}: not within {PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// Whether a process of this number runs; a zombie does not.
-pub(crate) fn runs(pid: u32) -> bool {
-    let output = std::process::Command::new("/bin/ps")
-        .args(["-o", "stat=", "-p", &pid.to_string()])
-        .output()
-        .unwrap();
-    let state = String::from_utf8_lossy(&output.stdout);
-    !state.trim().is_empty() && !state.trim_start().starts_with('Z')
 }

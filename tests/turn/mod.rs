@@ -5,9 +5,11 @@
     reason = "a test is its own host, and waits as it likes"
 )]
 
+#[path = "../processes/mod.rs"]
+mod processes;
+
 use std::fs::{read_to_string, write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use fusion_cursor_native::cli::args::TurnFlags;
 use fusion_cursor_native::cli::environment::compose;
@@ -21,8 +23,7 @@ use fusion_cursor_native::turn::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long any single thing may take before a test gives up on it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) use processes::*;
 
 /// A folder with a scenario in it, and a turn that plays it.
 pub(crate) struct Stage {
@@ -124,40 +125,6 @@ impl Consumer for ByHand {
     fn send(&mut self, batch: Batch) -> Result<(), ConsumerGone> {
         self.batches.send(batch).map_err(|_| ConsumerGone)
     }
-}
-
-pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
-    let done = tokio::time::timeout(PATIENCE, future).await;
-    done.unwrap_or_else(|late| panic!("{what}: {late} ({PATIENCE:?})"))
-}
-
-/// Look again and again until it is so.
-pub(crate) async fn eventually(what: &str, mut so: impl FnMut() -> bool) {
-    let give_up = Instant::now() + PATIENCE;
-    while !so() {
-        assert!(Instant::now() < give_up, "{what}: not within {PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// Whether a process of this number runs; a zombie does not.
-pub(crate) fn runs(pid: u32) -> bool {
-    let Ok(stat) = read_to_string(format!("/proc/{pid}/stat")) else {
-        return false;
-    };
-    let state = stat
-        .rsplit(')')
-        .next()
-        .and_then(|rest| rest.trim().chars().next());
-    !matches!(state, Some('Z' | 'X') | None)
-}
-
-/// Whether this process has a child of that number that nobody has waited for.
-pub(crate) fn is_zombie(pid: u32) -> bool {
-    read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        let rest = stat.rsplit(')').next().unwrap_or_default();
-        rest.trim().starts_with('Z')
-    })
 }
 
 pub(crate) fn read_json(path: &Path) -> Value {
