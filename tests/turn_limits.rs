@@ -66,6 +66,13 @@ async fn lines_of_every_kind_are_life_and_standard_error_is_not() {
 }
 
 #[tokio::test]
+async fn bytes_that_never_become_a_line_are_no_life_however_many() {
+    let endless = json!({ "text": "${fill:65536}", "repeat": 60_000, "write": "lines" });
+    let stage = Stage::new(&json!([init(), endless])).limits(options(500.0));
+    assert_eq!(stage.run().await.unwrap_err().cause, Cause::InactivityTimeout);
+}
+
+#[tokio::test]
 async fn an_open_tool_call_has_its_own_limit_which_names_it() {
     let stage = Stage::new(&json!([init(), shell_started(1000), { "sleep": 900 }, result("x")])).limits(
         LimitOptions {

@@ -270,7 +270,7 @@ impl<C: Consumer> Flow<C> {
                     Ok(length) if length > 0 => {
                         self.take(&chunk[..length]);
                         if self.has_said_enough(length) {
-                            return End::Done;
+                            return self.late();
                         }
                     }
                     // A pipe fails only where it is gone, which is its end.
@@ -318,14 +318,11 @@ impl<C: Consumer> Flow<C> {
     /// Whether a process that never stops talking has had its time. Its output keeps the reading so busy that
     /// the timer's turn may not come.
     fn has_said_enough(&mut self, length: usize) -> bool {
-        match self.phase() {
-            Phase::Leaving { .. } => Instant::now() >= self.deadline(),
-            Phase::Draining { .. } => {
-                self.drained += length;
-                self.drained >= DRAIN_LIMIT
-            }
-            Phase::FirstLine | Phase::Streaming => false,
+        if let Phase::Draining { .. } = self.phase() {
+            self.drained += length;
+            return self.drained >= DRAIN_LIMIT;
         }
+        Instant::now() >= self.deadline()
     }
 
     /// The reading goes on after the consumer had stopped it: every wait begins anew.
