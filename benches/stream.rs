@@ -23,7 +23,7 @@ const THOUGHTS: usize = 40;
 /// thinking, most of the bytes in the results of tools; a part of it is not ASCII.
 fn transcript(size: usize) -> Vec<u8> {
     let mut lines = vec![
-        json!({"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/srv/work", "session_id": SESSION, "model": "Auto", "permissionMode": "default"}),
+        json!({"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/srv/boat", "session_id": SESSION, "model": "Auto", "permissionMode": "default"}),
         json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "Mend the lamp."}]}, "session_id": SESSION}),
     ];
     let mut stream = Vec::with_capacity(size + 16_384);
@@ -59,7 +59,7 @@ fn a_round(number: usize) -> Vec<serde_json::Value> {
         json!({"type": "thinking", "subtype": "delta", "text": text, "session_id": SESSION, "timestamp_ms": time + at})
     });
     let id = format!("call-{number}-0\nfc_{number}_0");
-    let args = json!({"path": format!("/srv/work/src/lamp_{number}.rs"), "offset": 1, "limit": 200});
+    let args = json!({"path": format!("/srv/boat/src/lamp_{number}.rs"), "offset": 1, "limit": 200});
     // Most source code is ASCII.
     let remark = if number.is_multiple_of(4) {
         "größere 灯 für später"
@@ -71,7 +71,7 @@ fn a_round(number: usize) -> Vec<serde_json::Value> {
         .collect::<Vec<_>>()
         .concat();
     let message = format!("Round {number}: I read the file now, and then I mend what is broken in it.");
-    let tool = json!({"args": &args, "result": {"success": {"content": content, "isEmpty": false, "totalLines": 112, "path": "/srv/work"}}});
+    let tool = json!({"args": &args, "result": {"success": {"content": content, "isEmpty": false, "totalLines": 112, "path": "/srv/boat"}}});
     thoughts
         .chain([
             json!({"type": "thinking", "subtype": "completed", "session_id": SESSION, "timestamp_ms": time}),

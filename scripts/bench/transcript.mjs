@@ -22,7 +22,7 @@ function round(number) {
     return { type: "thinking", subtype: "delta", text, ...more };
   });
   const call_id = `call-${number}-0\nfc_${number}_0`;
-  const args = { path: `/srv/work/src/lamp_${number}.rs`, offset: 1, limit: 200 };
+  const args = { path: `/srv/boat/src/lamp_${number}.rs`, offset: 1, limit: 200 };
   // Most source code is ASCII.
   const remark = number % 4 === 0 ? "größere 灯 für später" : "brighter than the one before";
   const rows = Array.from(
@@ -63,7 +63,7 @@ export function writeTranscript(file, size) {
     {
       type: "system",
       subtype: "init",
-      cwd: "/srv/work",
+      cwd: "/srv/boat",
       session_id: SESSION,
       model: "Auto",
       permissionMode: "default",
