@@ -60,12 +60,7 @@ export declare class TurnHandle {
   taken(goOn: boolean): void
   /** What the turn has so far. */
   soFar(): TurnOutcome
-  /**
-   * What the turn came to, once its processes are gone. Can be asked once.
-   *
-   * Not an `async fn`: its future would borrow this handle, which an environment that ends frees while
-   * the future is still waiting.
-   */
+  /** What the turn came to, once its processes are gone. Can be asked once. */
   settled(): Promise<TurnOutcome>
 }
 

@@ -220,6 +220,29 @@ describe("a worker that is terminated", () => {
   });
 });
 
+// Its own host, since what this guards against is a crash of the whole process.
+test.each([
+  ["a turn", "launchCursorPrompt(turn)"],
+  ["a probe", "probeCursorBinary({ binaryPath: turn.binary, env: turn.env })"],
+  ["a validation", "validateCursorBinaryPath(turn.binary, { env: turn.env })"],
+  ["a list of models", "discoverCursorModels(turn.binary, undefined, { env: turn.env })"],
+  ["a provider's list", "discoverCursorProviderModels({ binaryPath: turn.binary, env: turn.env })"],
+])("workers that end the moment they have asked for %s do no harm", async (_name, call) => {
+  const stage = new Stage(endless);
+  const worker = `const { workerData: turn } = require("node:worker_threads");
+    const { launchCursorPrompt, probeCursorBinary, validateCursorBinaryPath, discoverCursorModels,
+      discoverCursorProviderModels } = require(${JSON.stringify(root)});
+    for (let i = 0; i < 6; i++) ${call}.catch(() => {});
+    process.exit(0);`;
+  const code = `(async () => {
+    const ended = () => new Promise((resolve) =>
+      new Worker(${JSON.stringify(worker)}, { eval: true, workerData: turn }).on("exit", resolve));
+    for (let round = 0; round < 12; round++) await Promise.all(Array.from({ length: 8 }, ended));
+    console.log("survived");
+  })();`;
+  expect(await ended(host(stage, code))).toEqual({ code: 0, out: "survived\n" });
+});
+
 test("Node's own child processes keep getting their exit events", async () => {
   const own = (code: number): Promise<unknown> =>
     new Promise((resolve) => {

@@ -7,6 +7,7 @@
 //! - [`process`]: starting, watching, signalling and reaping process trees.
 //! - [`stream`]: bytes to lines to events, and events packed for the crossing into JavaScript.
 //! - [`turn`]: one prompt. Launches through `process`, reads through `stream`, decides the outcome.
+//! - [`cancel`]: telling something that runs that it is not wanted any more.
 //! - [`runtime`]: the threads that turns live on.
 //! - [`diagnostics`]: log records and where they go.
 //! - `binding`: the only room that knows N-API. Built with the feature `addon`; all else builds without it.
@@ -25,6 +26,7 @@
 )]
 pub mod binding;
 
+pub mod cancel;
 pub mod cli;
 pub mod diagnostics;
 pub mod process;

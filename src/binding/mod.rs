@@ -12,6 +12,7 @@ pub mod log;
 pub mod panics;
 pub mod parser;
 pub mod probe;
+mod promise;
 pub mod scope;
 pub mod turn;
 

@@ -3,10 +3,11 @@
 use std::future::Future;
 use std::time::Duration;
 
-use napi::bindgen_prelude::{Error, Result};
+use napi::Env;
+use napi::bindgen_prelude::{AsyncBlock, Error, Result, ToNapiValue};
 use napi_derive::napi;
-use tokio::sync::watch;
 
+use crate::cancel::{Cancel, cancel};
 use crate::cli::auth::parse_auth_status;
 use crate::cli::discover::{self, DiscoverError, ModelsRequest, discover, discover_provider};
 use crate::cli::environment::compose;
@@ -17,7 +18,8 @@ use crate::process::Owner;
 use crate::runtime;
 use crate::turn::Cause;
 
-use super::turn::{pairs, panic_text};
+use super::promise::{panic_text, promise};
+use super::turn::pairs;
 
 /// What `lib/` has checked and passes on.
 #[napi(object, object_to_js = false)]
@@ -81,104 +83,111 @@ pub struct AuthAnswer {
 /// One question to the CLI that can be given up.
 #[napi]
 pub struct Inquiry {
-    scope: u32,
-    given_up: watch::Sender<bool>,
+    owner: Owner,
+    given_up: Cancel,
 }
 
 #[napi]
 impl Inquiry {
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(scope: u32) -> Self {
         Self {
-            scope,
-            given_up: watch::Sender::new(false),
+            owner: Owner(scope),
+            given_up: cancel().0,
         }
     }
 
     /// Kill what runs for it, at once. Its promise rejects.
     #[napi(catch_unwind)]
     pub fn give_up(&self) {
-        self.given_up.send_replace(true);
+        self.given_up.cancel();
     }
 
     /// Find the CLI; its version and its login.
     #[napi(catch_unwind)]
-    pub async fn probe(&self, options: InquiryOptions) -> Result<ProbeAnswer> {
-        let request = self.request(options);
-        self.ask(async move { probe(request).await.into() }).await
+    pub fn probe(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<ProbeAnswer>> {
+        let owner = self.owner;
+        self.ask(env, async move { probe(request(owner, options)).await.into() })
     }
 
     /// Whether the named program itself is Cursor's agent.
     #[napi(catch_unwind)]
-    pub async fn validate(&self, options: InquiryOptions) -> Result<Validation> {
-        let request = self.request(options);
-        self.ask(async move {
-            let (ok, status) = validate(request).await;
+    pub fn validate(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<Validation>> {
+        let owner = self.owner;
+        self.ask(env, async move {
+            let (ok, status) = validate(request(owner, options)).await;
             Validation {
                 ok,
                 status: status.into(),
             }
         })
-        .await
     }
 
     /// The models of the named program.
     #[napi(catch_unwind)]
-    pub async fn models(&self, options: InquiryOptions) -> Result<ModelsAnswer> {
-        let limit = limit(options.timeout_ms, discover::LIMIT);
-        let request = self.request(options);
-        let request = ModelsRequest {
-            binary: request.configured.unwrap_or_default(),
-            environment: request.environment,
-            limit,
-            owner: request.owner,
-        };
-        self.ask(async move { discover(request).await.into() }).await
+    pub fn models(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<ModelsAnswer>> {
+        let owner = self.owner;
+        self.ask(env, async move {
+            let limit = limit(options.timeout_ms, discover::LIMIT);
+            let request = request(owner, options);
+            let request = ModelsRequest {
+                binary: request.configured.unwrap_or_default(),
+                environment: request.environment,
+                limit,
+                owner,
+            };
+            discover(request).await.into()
+        })
     }
 
     /// The models of the program that a probe finds.
     #[napi(catch_unwind)]
-    pub async fn provider_models(&self, options: InquiryOptions) -> Result<ModelsAnswer> {
-        let limit = limit(options.timeout_ms, discover::LIMIT);
-        let request = self.request(options);
-        self.ask(async move {
-            let found = discover_provider(request, limit).await;
+    pub fn provider_models(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<ModelsAnswer>> {
+        let owner = self.owner;
+        self.ask(env, async move {
+            let limit = limit(options.timeout_ms, discover::LIMIT);
+            let found = discover_provider(request(owner, options), limit).await;
             found.models.map_or_else(
                 || ModelsAnswer::none("probe", found.status.reason),
                 ModelsAnswer::from,
             )
         })
-        .await
     }
 }
 
 impl Inquiry {
-    fn request(&self, options: InquiryOptions) -> ProbeRequest {
-        ProbeRequest {
-            configured: options.binary,
-            environment: compose(pairs(options.host_env), pairs(options.added_env)),
-            limit: limit(options.timeout_ms, probe::LIMIT),
-            owner: Owner(self.scope),
-        }
-    }
-
     /// Let the runtime answer; given up, the answer is dropped there, and what runs for it with it.
-    async fn ask<T: Send + 'static>(&self, answer: impl Future<Output = T> + Send + 'static) -> Result<T> {
-        let mut given_up = self.given_up.subscribe();
+    fn ask<T: ToNapiValue + Send + 'static>(
+        &self,
+        env: Env,
+        answer: impl Future<Output = T> + Send + 'static,
+    ) -> Result<AsyncBlock<T>> {
+        let given_up = self.given_up.token().wait();
         let task = runtime::spawn(async move {
             #[cfg(feature = "panic-hooks")]
             super::panics::trip("inquiry");
             tokio::select! {
                 answer = answer => Some(answer),
-                // An error would mean that nobody can give up any more, and nobody waits either.
-                _ = given_up.wait_for(|given_up| *given_up) => None,
+                () = given_up => None,
             }
         })?;
-        match task.await {
-            Ok(Some(answer)) => Ok(answer),
-            Ok(None) => Err(Error::from_reason("given up")),
-            Err(ended) => Err(Error::from_reason(Cause::Internal(panic_text(ended)).to_string())),
-        }
+        promise(env, async move {
+            match task.await {
+                Ok(Some(answer)) => Ok(answer),
+                Ok(None) => Err(Error::from_reason("given up")),
+                Err(ended) => Err(Error::from_reason(Cause::Internal(panic_text(ended)).to_string())),
+            }
+        })
+    }
+}
+
+/// Not on the JavaScript thread: a large environment takes a while.
+fn request(owner: Owner, options: InquiryOptions) -> ProbeRequest {
+    ProbeRequest {
+        configured: options.binary,
+        environment: compose(pairs(options.host_env), pairs(options.added_env)),
+        limit: limit(options.timeout_ms, probe::LIMIT),
+        owner,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use napi::bindgen_prelude::{AsyncBlock, AsyncBlockBuilder, Error, Result};
+use napi::bindgen_prelude::{AsyncBlock, Error, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Status};
 use napi_derive::napi;
@@ -21,6 +21,7 @@ use crate::turn::{
 
 use super::batch::EventBatch;
 use super::codes::code;
+use super::promise::{panic_text, promise};
 
 /// What `lib/` has checked and passes on.
 #[napi(object, object_to_js = false)]
@@ -191,25 +192,21 @@ impl TurnHandle {
     }
 
     /// What the turn came to, once its processes are gone. Can be asked once.
-    ///
-    /// Not an `async fn`: its future would borrow this handle, which an environment that ends frees while
-    /// the future is still waiting.
     #[napi(catch_unwind)]
-    pub fn settled(&self, env: &Env) -> Result<AsyncBlock<TurnOutcome>> {
+    pub fn settled(&self, env: Env) -> Result<AsyncBlock<TurnOutcome>> {
         let task = self.task.lock().take();
         let Some(task) = task else {
             return Err(Error::from_reason(
                 "the outcome of this turn was asked for before",
             ));
         };
-        AsyncBlockBuilder::new(async move {
+        promise(env, async move {
             Ok(match task.await {
                 Ok(Ok(report)) => TurnOutcome::from(report),
                 Ok(Err(failure)) => TurnOutcome::from(*failure),
                 Err(ended) => TurnOutcome::from(internal(ended)),
             })
         })
-        .build(env)
     }
 }
 
@@ -219,18 +216,6 @@ fn internal(ended: JoinError) -> Failure {
         cause: Cause::Internal(panic_text(ended)),
         stderr_tail: None,
         partial: Report::default(),
-    }
-}
-
-/// What a task that ended without an answer panicked with.
-pub(super) fn panic_text(ended: JoinError) -> String {
-    match ended.try_into_panic() {
-        Ok(panic) => panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic".into()),
-        Err(_) => "the task was cancelled".into(),
     }
 }
 

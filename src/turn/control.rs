@@ -4,8 +4,9 @@ use std::future::Future;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
+use crate::cancel::{Cancel, Cancelled, cancel};
 use crate::stream::batch::Batch;
 
 use super::ledger::Ledger;
@@ -37,7 +38,7 @@ pub enum Taken {
 /// The starter's end: abort the turn, say what became of a batch, and see what there is so far.
 #[derive(Debug, Clone)]
 pub struct Control {
-    abort: watch::Sender<bool>,
+    abort: Cancel,
     taken: mpsc::UnboundedSender<Taken>,
     ledger: Arc<Mutex<Ledger>>,
 }
@@ -45,7 +46,7 @@ pub struct Control {
 /// The turn's end.
 #[derive(Debug)]
 pub struct Controlled {
-    abort: watch::Receiver<bool>,
+    abort: Cancelled,
     taken: mpsc::UnboundedReceiver<Taken>,
     ledger: Arc<Mutex<Ledger>>,
 }
@@ -53,7 +54,7 @@ pub struct Controlled {
 /// A pair of ends.
 #[must_use]
 pub fn control() -> (Control, Controlled) {
-    let (abort, aborted) = watch::channel(false);
+    let (abort, aborted) = cancel();
     let (taken, inbox) = mpsc::unbounded_channel();
     let ledger = Arc::new(Mutex::new(Ledger::new()));
     let controlled = Controlled {
@@ -67,7 +68,7 @@ pub fn control() -> (Control, Controlled) {
 impl Control {
     /// End the turn. More than once is as good as once.
     pub fn abort(&self) {
-        self.abort.send_replace(true);
+        self.abort.cancel();
     }
 
     /// The batch under way was taken. Ignored where the turn is over.
@@ -88,13 +89,8 @@ impl Controlled {
     }
 
     /// Resolves when the turn is to end; never, where nobody can abort it any more.
-    pub(super) fn aborted(&self) -> impl Future<Output = ()> + use<> {
-        let mut abort = self.abort.clone();
-        async move {
-            if abort.wait_for(|aborted| *aborted).await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
+    pub(super) fn aborted(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.abort.wait()
     }
 
     /// What became of the batch under way. Where the starter is gone, nobody wants more.

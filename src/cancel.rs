@@ -1,0 +1,71 @@
+//! Telling something that runs that it is not wanted any more.
+
+use std::future::{Future, pending};
+
+use tokio::sync::watch;
+
+/// The end of whoever may call it off.
+#[derive(Debug, Clone)]
+pub struct Cancel(watch::Sender<bool>);
+
+/// The end of what may be called off.
+#[derive(Debug, Clone)]
+pub struct Cancelled(watch::Receiver<bool>);
+
+/// A pair of ends.
+#[must_use]
+pub fn cancel() -> (Cancel, Cancelled) {
+    let (sender, receiver) = watch::channel(false);
+    (Cancel(sender), Cancelled(receiver))
+}
+
+impl Cancel {
+    /// Call it off. More than once is as good as once.
+    pub fn cancel(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// One more end of what may be called off.
+    #[must_use]
+    pub fn token(&self) -> Cancelled {
+        Cancelled(self.0.subscribe())
+    }
+}
+
+impl Cancelled {
+    /// Resolves when it is called off; never, where nobody can call it off any more. To forget the other end is
+    /// not to call it off.
+    pub fn wait(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut receiver = self.0.clone();
+        async move {
+            if receiver.wait_for(|cancelled| *cancelled).await.is_err() {
+                pending::<()>().await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn it_is_heard_before_and_after_the_wait_began() {
+        let (before, heard) = cancel();
+        before.cancel();
+        before.cancel();
+        heard.wait().await;
+        before.token().wait().await;
+    }
+
+    #[tokio::test]
+    async fn forgetting_the_other_end_calls_nothing_off() {
+        let (forgotten, waiting) = cancel();
+        drop(forgotten);
+        assert!(timeout(Duration::from_millis(50), waiting.wait()).await.is_err());
+    }
+}
