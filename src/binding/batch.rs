@@ -29,12 +29,6 @@ impl ObjectFinalize for EventBatch {
 
 #[napi]
 impl EventBatch {
-    /// How many events there are.
-    #[napi(catch_unwind)]
-    pub fn count(&self) -> u32 {
-        u32::try_from(self.batch.len()).unwrap_or(u32::MAX)
-    }
-
     /// The string of all Latin-1 text.
     #[napi(catch_unwind)]
     pub fn narrow<'env>(&mut self, env: &'env Env) -> Result<JsString<'env>> {

@@ -11,7 +11,7 @@ use super::environment::without_colours;
 use super::locate::Program;
 use super::secrets::Secrets;
 use crate::process::brief::{Ran, run};
-use crate::process::{Launch, Owner};
+use crate::process::{Launch, Owner, Refusal};
 
 /// Why a question could not be put.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -111,21 +111,17 @@ fn neutral_folder() -> PathBuf {
     }
 }
 
-/// What a failed start means. The system says "not found" of the program and of its interpreter alike.
+/// What a failed start means.
 fn refused(program: &Path, error: &io::Error) -> AskError {
-    use rustix::io::Errno;
-    match error.kind() {
-        io::ErrorKind::NotFound if !program.exists() => AskError::Vanished,
-        io::ErrorKind::NotFound => AskError::NotRunnable(
-            "cannot be started: its interpreter or loader does not exist (ENOENT)".into(),
-        ),
-        io::ErrorKind::PermissionDenied => AskError::NotRunnable("may not be executed (EACCES)".into()),
-        _ if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
-            AskError::NotRunnable("is no program for this system (ENOEXEC)".into())
+    let not_runnable = |what: &str| AskError::NotRunnable(what.to_owned());
+    match Refusal::of(program, error) {
+        Refusal::Gone => AskError::Vanished,
+        Refusal::NoInterpreter => {
+            not_runnable("cannot be started: its interpreter or loader does not exist (ENOENT)")
         }
-        _ if error.raw_os_error() == Some(Errno::TXTBSY.raw_os_error()) => {
-            AskError::NotRunnable("is being written to (ETXTBSY)".into())
-        }
+        Refusal::NotPermitted => not_runnable("may not be executed (EACCES)"),
+        Refusal::WrongFormat => not_runnable("is no program for this system (ENOEXEC)"),
+        Refusal::Busy => not_runnable("is being written to (ETXTBSY)"),
         _ => AskError::NotStarted(error.to_string()),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::{Exit, Launch, Running, start};
+use super::{Exit, Launch, Refusal, Running, start};
 
 /// How much of each stream is kept, in bytes. The rest is read and thrown away, so that the program never
 /// waits for a reader.
@@ -128,7 +128,11 @@ async fn start_patiently(launch: Launch, deadline: Instant) -> io::Result<Runnin
     let mut tries = 1;
     loop {
         match start(launch.clone()).await {
-            Err(error) if passes(&error) && tries < TRIES && Instant::now() + PAUSE < deadline => {
+            Err(error)
+                if Refusal::of(&launch.program, &error).passes_soon()
+                    && tries < TRIES
+                    && Instant::now() + PAUSE < deadline =>
+            {
                 tracing::debug!(%error, tries, "the program cannot be started now");
                 tries += 1;
                 sleep(PAUSE).await;
@@ -136,14 +140,6 @@ async fn start_patiently(launch: Launch, deadline: Instant) -> io::Result<Runnin
             outcome => return outcome,
         }
     }
-}
-
-/// Whether this error of a start is gone in a moment.
-fn passes(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    [Errno::TXTBSY, Errno::AGAIN]
-        .map(|errno| Some(errno.raw_os_error()))
-        .contains(&error.raw_os_error())
 }
 
 /// The beginning of a stream.
@@ -163,30 +159,5 @@ impl Kept {
             self.truncated |= room < length;
             self.bytes.extend_from_slice(&chunk[..room]);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rustix::io::Errno;
-
-    use super::*;
-
-    #[test]
-    fn only_what_is_gone_in_a_moment_is_tried_again() {
-        let error = |errno: Errno| io::Error::from_raw_os_error(errno.raw_os_error());
-        for errno in [Errno::TXTBSY, Errno::AGAIN] {
-            assert!(passes(&error(errno)), "{errno:?}");
-        }
-        for errno in [
-            Errno::NOENT,
-            Errno::ACCESS,
-            Errno::NOEXEC,
-            Errno::NOMEM,
-            Errno::MFILE,
-        ] {
-            assert!(!passes(&error(errno)), "{errno:?}");
-        }
-        assert!(!passes(&io::ErrorKind::WouldBlock.into()), "no error of a start");
     }
 }

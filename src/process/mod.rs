@@ -6,6 +6,7 @@
 
 pub mod brief;
 mod members;
+mod refusal;
 mod registry;
 mod spawner;
 mod tail;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
+pub use refusal::Refusal;
 pub use registry::{Owner, kill_owned_by};
 pub use tail::Tail;
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::cli::args::turn_args;
 use crate::cli::candidates::Places;
 use crate::cli::locate::{LocateError, Program, locate};
-use crate::process::{self, Launch, Running};
+use crate::process::{self, Launch, Refusal, Running};
 
 use super::{Cause, TurnRequest};
 
@@ -34,7 +34,7 @@ async fn start_from<L: Future<Output = Result<Launch, Cause>>>(
 ) -> Result<Running, Cause> {
     let first = look_up().await?;
     let launch = match attempt(&first).await {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !first.program.exists() => {
+        Err(error) if Refusal::of(&first.program, &error) == Refusal::Gone => {
             tracing::debug!(program = %first.program.display(), "the program has gone, and is looked up again");
             look_up().await?
         }
@@ -99,63 +99,38 @@ fn check_workspace(cwd: &Path, target: &str) -> Result<(), Cause> {
     }
 }
 
-/// What a failed start means. The system says "not found" of the folder, the program and its interpreter
-/// alike, so each is looked at again.
+/// What a failed start means. The system says "not found" and "permission denied" of the folder too, so that is
+/// looked at again.
 fn refused(launch: &Launch, error: &io::Error) -> Cause {
     let target = launch.program.display().to_string();
     if let Err(missing) = check_workspace(&launch.cwd, &target) {
         return missing;
     }
-    match error.kind() {
-        io::ErrorKind::NotFound if !launch.program.exists() => Cause::NotFound {
+    let not_runnable = |target, reason: &str| Cause::NotRunnable {
+        target,
+        reason: reason.to_owned(),
+    };
+    match Refusal::of(&launch.program, error) {
+        Refusal::Gone => Cause::NotFound {
             target,
             reason: "it was there a moment ago (ENOENT)".into(),
         },
-        io::ErrorKind::NotFound => Cause::NotRunnable {
-            target,
-            reason: "its interpreter or loader does not exist (ENOENT)".into(),
-        },
-        io::ErrorKind::PermissionDenied if std::fs::read_dir(&launch.cwd).is_err() => {
+        Refusal::NoInterpreter => not_runnable(target, "its interpreter or loader does not exist (ENOENT)"),
+        Refusal::NotPermitted if std::fs::read_dir(&launch.cwd).is_err() => {
             let reason = format!(
                 "the workspace {} may not be entered (EACCES)",
                 launch.cwd.display()
             );
             Cause::CwdMissing { target, reason }
         }
-        io::ErrorKind::PermissionDenied => Cause::NotRunnable {
-            target,
-            reason: "it may not be executed (EACCES)".into(),
-        },
-        _ if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => Cause::NotRunnable {
-            target,
-            reason: "it is no program for this system (ENOEXEC)".into(),
-        },
-        io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => Cause::SpawnFailed {
+        Refusal::NotPermitted => not_runnable(target, "it may not be executed (EACCES)"),
+        Refusal::WrongFormat => not_runnable(target, "it is no program for this system (ENOEXEC)"),
+        other => Cause::SpawnFailed {
             target,
             reason: error.to_string(),
-            transient: false,
-        },
-        _ => Cause::SpawnFailed {
-            target,
-            reason: error.to_string(),
-            transient: is_transient(error),
+            transient: other.is_transient(),
         },
     }
-}
-
-/// Short of processes, memory or descriptors, or the program's file is just being replaced.
-fn is_transient(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let transient = [
-        Errno::AGAIN,
-        Errno::NOMEM,
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::TXTBSY,
-    ];
-    error
-        .raw_os_error()
-        .is_some_and(|raw| transient.iter().any(|known| known.raw_os_error() == raw))
 }
 
 #[cfg(test)]
