@@ -214,12 +214,11 @@ fromEnvironment();
 
 // lib/events.ts
 var import_node_util = require("node:util");
-function readPayload({ batch, number }) {
-  const text = batch.payload(number);
+function parseOrText(json) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
-    return text;
+    return json;
   }
 }
 var Lazy = class {
@@ -230,7 +229,8 @@ var Lazy = class {
   }
   get() {
     if (this.#payload !== void 0) {
-      this.#value = readPayload(this.#payload);
+      const { batch, number } = this.#payload;
+      this.#value = parseOrText(batch.payload(number));
       this.#payload = void 0;
     }
     return this.#value;
@@ -514,6 +514,13 @@ function spelled(line) {
 // lib/aborts.ts
 var import_node_events = require("node:events");
 var waiting = /* @__PURE__ */ new WeakMap();
+function unlessAborted(answer, signal, abort) {
+  if (signal === void 0) return answer;
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(abort(signal)));
+    answer.then(resolve, reject).finally(forget);
+  });
+}
 function onAbort(signal, abort) {
   const { turns, forget } = waiting.get(signal) ?? listen(signal);
   turns.add(abort);
@@ -606,13 +613,9 @@ function ask({ signal }, question) {
   const answer = question(inquiry).catch((error) => {
     throw new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
   });
-  if (signal === void 0) return answer;
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => {
-      inquiry.giveUp();
-      reject(aborted(signal));
-    });
-    answer.then(resolve, reject).finally(forget);
+  return unlessAborted(answer, signal, (signal2) => {
+    inquiry.giveUp();
+    return aborted(signal2);
   });
 }
 function status(answer) {
@@ -765,28 +768,21 @@ async function run(options, callbacks, signal) {
       stop(error);
     }
   });
-  const settled = handle.settled();
-  const outcome2 = await (signal === void 0 ? settled : abortable(settled, handle, signal, began));
+  const outcome2 = await unlessAborted(handle.settled(), signal, (signal2) => {
+    handle.abort();
+    const partial = { ...result(handle.soFar()), durationMs: performance.now() - began };
+    return aborted(signal2, { partial });
+  });
   if (failed.with) throw failed.error;
   if (outcome2.code === void 0 || outcome2.code === null) return result(outcome2);
   throw failure(outcome2, signal);
-}
-function abortable(settled, handle, signal, began) {
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => {
-      handle.abort();
-      const soFar = result(handle.soFar());
-      reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
-    });
-    settled.then(resolve, reject).finally(forget);
-  });
 }
 function result(outcome2) {
   const { sessionId, usage, requestId, model: model2, started, completed, failed, rejected, abandoned } = outcome2;
   return {
     ...sessionId == null ? {} : { sessionId },
     text: outcome2.text,
-    ...usage == null ? {} : { usage: parsed(usage) },
+    ...usage == null ? {} : { usage: parseOrText(usage) },
     ...requestId == null ? {} : { requestId },
     ...model2 == null ? {} : { model: model2 },
     durationMs: outcome2.durationMs,
@@ -795,13 +791,6 @@ function result(outcome2) {
     exitCode: outcome2.exitCode ?? null,
     signal: outcome2.signal ?? null
   };
-}
-function parsed(json) {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }
 function failure(outcome2, signal) {
   const fields = {

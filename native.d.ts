@@ -11,8 +11,6 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
 
 /** One batch. Its strings and its table are taken once; its payloads can be read as long as it lives. */
 export declare class EventBatch {
-  /** How many events there are. */
-  count(): number
   /** The string of all Latin-1 text. */
   narrow(): string
   /** The string of all other text. */

@@ -12,8 +12,24 @@ interface Waiting {
 
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
+/**
+ * What `answer` gives; or, as soon as the signal is aborted, a rejection with what `abort` returns. What runs for
+ * the answer is `abort`'s to end.
+ */
+export function unlessAborted<T>(
+  answer: Promise<T>,
+  signal: AbortSignal | undefined,
+  abort: (signal: AbortSignal) => Error,
+): Promise<T> {
+  if (signal === undefined) return answer;
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(abort(signal)));
+    answer.then(resolve, reject).finally(forget);
+  });
+}
+
 /** Calls `abort` when the signal is aborted, unless the function that is returned was called before. */
-export function onAbort(signal: AbortSignal, abort: () => void): () => void {
+function onAbort(signal: AbortSignal, abort: () => void): () => void {
   const { turns, forget } = waiting.get(signal) ?? listen(signal);
   turns.add(abort);
   return () => {

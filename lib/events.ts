@@ -13,13 +13,12 @@ export interface Payload {
   number: number;
 }
 
-/** The value of a payload; what is no JSON in spite of its place is given as its text. */
-export function readPayload({ batch, number }: Payload): unknown {
-  const text = batch.payload(number);
+/** The value of JSON text; what is no JSON in spite of its place is given as its text. */
+export function parseOrText(json: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch {
-    return text;
+    return json;
   }
 }
 
@@ -34,7 +33,8 @@ class Lazy {
 
   get(): unknown {
     if (this.#payload !== undefined) {
-      this.#value = readPayload(this.#payload);
+      const { batch, number } = this.#payload;
+      this.#value = parseOrText(batch.payload(number));
       this.#payload = undefined;
     }
     return this.#value;

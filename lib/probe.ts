@@ -9,7 +9,7 @@ import type {
   CursorValidation,
 } from "../index.js";
 import type { Inquiry, InquiryOptions, ModelEntry, ModelsAnswer, ProbeAnswer } from "../native.js";
-import { onAbort } from "./aborts.js";
+import { unlessAborted } from "./aborts.js";
 import { aborted, CursorError } from "./errors.js";
 import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
@@ -108,13 +108,9 @@ function ask<T>({ signal }: Given, question: (inquiry: Inquiry) => Promise<T>): 
   const answer = question(inquiry).catch((error: Error) => {
     throw new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
   });
-  if (signal === undefined) return answer;
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => {
-      inquiry.giveUp();
-      reject(aborted(signal));
-    });
-    answer.then(resolve, reject).finally(forget);
+  return unlessAborted(answer, signal, (signal) => {
+    inquiry.giveUp();
+    return aborted(signal);
   });
 }
 

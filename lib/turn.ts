@@ -1,8 +1,9 @@
 import type { CursorErrorCode, CursorPromptInput, CursorPromptResult } from "../index.js";
 import type { EventBatch, TurnHandle, TurnOptions, TurnOutcome } from "../native.js";
-import { onAbort } from "./aborts.js";
+import { unlessAborted } from "./aborts.js";
 import { type Callbacks, dispatch, wantsEvents } from "./dispatch.js";
 import { aborted, CursorError, type CursorErrorFields } from "./errors.js";
+import { parseOrText } from "./events.js";
 import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
 
@@ -34,29 +35,16 @@ async function run(
       stop(error);
     }
   });
-  const settled = handle.settled();
-  const outcome = await (signal === undefined ? settled : abortable(settled, handle, signal, began));
+  // The teardown goes on behind an abort.
+  const outcome = await unlessAborted(handle.settled(), signal, (signal) => {
+    handle.abort();
+    const partial = { ...result(handle.soFar()), durationMs: performance.now() - began };
+    return aborted(signal, { partial });
+  });
   // A callback's own error is what its author expects to see, not one of ours about it.
   if (failed.with) throw failed.error;
   if (outcome.code === undefined || outcome.code === null) return result(outcome);
   throw failure(outcome, signal);
-}
-
-/** Rejects as soon as the signal says so; the teardown goes on behind it. */
-function abortable(
-  settled: Promise<TurnOutcome>,
-  handle: TurnHandle,
-  signal: AbortSignal,
-  began: number,
-): Promise<TurnOutcome> {
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => {
-      handle.abort();
-      const soFar = result(handle.soFar());
-      reject(aborted(signal, { partial: { ...soFar, durationMs: performance.now() - began } }));
-    });
-    settled.then(resolve, reject).finally(forget);
-  });
 }
 
 function result(outcome: TurnOutcome): CursorPromptResult {
@@ -64,7 +52,7 @@ function result(outcome: TurnOutcome): CursorPromptResult {
   return {
     ...(sessionId == null ? {} : { sessionId }),
     text: outcome.text,
-    ...(usage == null ? {} : { usage: parsed(usage) }),
+    ...(usage == null ? {} : { usage: parseOrText(usage) }),
     ...(requestId == null ? {} : { requestId }),
     ...(model == null ? {} : { model }),
     durationMs: outcome.durationMs,
@@ -73,14 +61,6 @@ function result(outcome: TurnOutcome): CursorPromptResult {
     exitCode: outcome.exitCode ?? null,
     signal: outcome.signal ?? null,
   };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }
 
 function failure(outcome: TurnOutcome, signal: AbortSignal | undefined): CursorError {
