@@ -322,6 +322,33 @@ fn the_echo_tells_how_it_was_launched() {
     }
 }
 
+/// As in a container: the leader of the session has no number in there.
+#[cfg(target_os = "linux")]
+#[allow(clippy::disallowed_methods, reason = "a test is its own host")]
+#[test]
+fn a_session_from_outside_the_pid_namespace_is_told_as_0() {
+    let namespace = ["--user", "--map-current-user", "--pid", "--fork"];
+    let mut allowed = std::process::Command::new("unshare");
+    if !allowed
+        .args(namespace)
+        .arg("true")
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        return;
+    }
+    let stage = Stage::turn(r#"{"text":"alive"},{"echo":"echo.json"}"#);
+    let mut command = std::process::Command::new("unshare");
+    command
+        .args(namespace)
+        .arg("--mount-proc")
+        .arg(stage.command(&[]).get_program())
+        .arg("-p");
+    command.env("FUSION_CURSOR_SCENARIO", stage.path("scenario.json"));
+    assert_eq!(stdout(&finish(command, b"")), "alive");
+    assert_eq!(stage.json("echo.json")["sid"], 0);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_echo_lists_open_files() {

@@ -100,13 +100,33 @@ pub(crate) fn raise(signal: i32) -> io::Result<()> {
 
 /// Ids of this process, and its open files where `/proc` tells them.
 pub(crate) fn identity() -> Value {
-    let number = |pid: Option<process::Pid>| pid.map(|pid| pid.as_raw_nonzero().get());
+    let (group, session) = group_and_session().unzip();
     json!({
         "ppid": std::os::unix::process::parent_id(),
-        "pgid": number(process::getpgid(None).ok()),
-        "sid": number(process::getsid(None).ok()),
+        "pgid": group,
+        "sid": session,
         "fds": open_files(),
     })
+}
+
+/// Read from `/proc`: in a PID namespace of its own the leader of either may have no number here, and what is
+/// then told as 0 is no `Pid`.
+#[cfg(target_os = "linux")]
+fn group_and_session() -> Option<(i32, i32)> {
+    let stat = std::fs::read("/proc/self/stat").ok()?;
+    let after_name = stat.rsplit(|byte| *byte == b')').next()?;
+    // state ppid pgrp session
+    let mut ids = std::str::from_utf8(after_name).ok()?.split_whitespace().skip(2);
+    Some((ids.next()?.parse().ok()?, ids.next()?.parse().ok()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn group_and_session() -> Option<(i32, i32)> {
+    let number = |pid: process::Pid| pid.as_raw_nonzero().get();
+    Some((
+        number(process::getpgid(None).ok()?),
+        number(process::getsid(None).ok()?),
+    ))
 }
 
 fn open_files() -> Option<Vec<Value>> {
