@@ -32,6 +32,7 @@ fn class_code(class: FailureClass) -> &'static str {
         FailureClass::Capacity => "CURSOR_CAPACITY",
         FailureClass::Network => "CURSOR_NETWORK",
         FailureClass::ModelUnavailable => "CURSOR_MODEL_UNAVAILABLE",
+        FailureClass::WorkspaceMissing => "CURSOR_CWD_MISSING",
         FailureClass::WorkspaceUntrusted => "CURSOR_WORKSPACE_UNTRUSTED",
         FailureClass::ConfigInvalid { .. } => "CURSOR_CONFIG_INVALID",
     }
