@@ -10,9 +10,9 @@ use super::locate::{LocateError, Program};
 
 /// The names that the CLI has where nobody configured one, in order.
 pub const NAMES: [&str; 2] = [AGENT, WRAPPER];
-const AGENT: &str = "cursor-agent";
+pub(super) const AGENT: &str = "cursor-agent";
 /// The editor's launcher, which runs the agent as `cursor agent …`.
-const WRAPPER: &str = "cursor";
+pub(super) const WRAPPER: &str = "cursor";
 
 /// The folders that names are looked up in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

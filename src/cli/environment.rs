@@ -1,7 +1,7 @@
 //! The environment that the CLI gets.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// Never inherited: they would turn the CLI's own Node or git into something else than it expects.
 pub const NOT_INHERITED: [&str; 8] = [
@@ -21,19 +21,23 @@ const API_KEY: &str = "CURSOR_API_KEY";
 /// Where a key or a token for Cursor may stand.
 pub(super) const KEYS: [&str; 2] = [API_KEY, "CURSOR_AUTH_TOKEN"];
 
-/// The host's environment without [`NOT_INHERITED`] and an empty key, and over it what the caller added.
+/// The host's environment without [`NOT_INHERITED`], over it what the caller added, and no empty key of either:
+/// a caller that empties the key wants none.
 ///
-/// What the caller adds is taken as it is, an empty value and a name of [`NOT_INHERITED`] too; the last one of
-/// a name counts.
+/// Else what the caller adds is taken as it is, an empty value and a name of [`NOT_INHERITED`] too; the last one
+/// of a name counts.
 #[must_use]
 pub fn compose(host: Vec<(String, String)>, added: Vec<(String, String)>) -> Vec<(OsString, OsString)> {
-    let harmful =
-        |name: &str, value: &str| NOT_INHERITED.contains(&name) || (name == API_KEY && value.is_empty());
-    let inherited = host.into_iter().filter(|(name, value)| !harmful(name, value));
+    let inherited = host
+        .into_iter()
+        .filter(|(name, _)| !NOT_INHERITED.contains(&name.as_str()));
     // By name, since the event loop waits for this and a caller may add thousands.
     let mut all: BTreeMap<OsString, OsString> = BTreeMap::new();
     for (name, value) in inherited.chain(added) {
         all.insert(name.into(), value.into());
+    }
+    if all.get(OsStr::new(API_KEY)).is_some_and(|key| key.is_empty()) {
+        all.remove(OsStr::new(API_KEY));
     }
     all.into_iter().collect()
 }
@@ -94,6 +98,16 @@ mod tests {
             shown(&compose(pairs(&[("CURSOR_API_KEY", "k")]), vec![])),
             "CURSOR_API_KEY=k"
         );
+        let (with, without) = (
+            pairs(&[("CURSOR_API_KEY", "k")]),
+            pairs(&[("CURSOR_API_KEY", "")]),
+        );
+        assert_eq!(
+            shown(&compose(with.clone(), without.clone())),
+            "",
+            "the caller takes it away"
+        );
+        assert_eq!(shown(&compose(without, with)), "CURSOR_API_KEY=k");
     }
 
     #[test]

@@ -5,118 +5,117 @@ use proptest::prelude::*;
 use super::super::decorated::decorated;
 use super::*;
 
+/// As recorded or reported by those who drive the CLI.
+const TEXTS: [(FailureClass, &[&str]); 12] = [
+    (
+        FailureClass::AuthRequired,
+        &[
+            "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.",
+            "Error: Authentication required. Please run 'cursor-agent login' first, or set CURSOR_API_KEY.",
+            "Error: Authentication required. Run 'agent login', pass --api-key/--auth-token, or set CURSOR_API_KEY/CURSOR_AUTH_TOKEN.",
+            "⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the CURSOR_API_KEY environment variable.",
+            "ConnectError: [unauthenticated] Error",
+        ],
+    ),
+    (
+        FailureClass::KeychainLocked,
+        &[
+            "Error: Your macOS login keychain is locked.\nRun security unlock-keychain and try again.",
+            "Security command failed (exit code 36)",
+            "SecItemCopyMatching failed -50",
+        ],
+    ),
+    (
+        FailureClass::IdeMissing,
+        &[
+            "Error: No Cursor IDE installation found. Use 'cursor agent' or 'agent' to run the agent.",
+            "Cursor is not installed. Run `cursor-installer --update`.",
+        ],
+    ),
+    (
+        FailureClass::UsageLimit,
+        &[
+            "ActionRequiredError: You've hit your usage limit Get Cursor Pro for more Agent usage, unlimited Tab, and more.",
+            "Your usage limits will reset when your monthly cycle ends on 1/2/2027",
+            "switch to a different model or set a Spend Limit",
+            "Error: You've hit your usage limit\n  fallbackModel: x\n  spendLimitHit: false\n  chatMessage: y",
+            "Connection lost, reconnecting to https://x (attempt 1)...\nActionRequiredError: Usage limit reached",
+        ],
+    ),
+    (
+        FailureClass::PlanRestricted,
+        &[
+            "ActionRequiredError: Named models unavailable Free plans can only use Auto. Switch to Auto or upgrade plans to continue.",
+            "ActionRequiredError: Model Blocked",
+            "ActionRequiredError: Review Data Policy",
+            "ActionRequiredError: Something else",
+            "ConnectError: [resource_exhausted] Error\nActionRequiredError: Something else",
+            "ConnectError: [permission_denied] Error",
+        ],
+    ),
+    (
+        FailureClass::ModelUnavailable,
+        &[
+            "Cannot use this model: x. Available models: auto, gpt-5.3-codex-low",
+            "AI Model Not Found",
+        ],
+    ),
+    (
+        FailureClass::WorkspaceUntrusted,
+        &[
+            "⚠ Workspace Trust Required\n\n  Cursor Agent can execute code",
+            "  Cursor Agent can execute code and access files in this directory.",
+            "  • Pass --trust, --yolo, or -f if you trust this directory",
+            "Do you trust the contents of this directory?",
+            "Working with untrusted contents",
+        ],
+    ),
+    (
+        FailureClass::WorkspaceMissing,
+        &["Error: Workspace directory does not exist: C:\\definitely\\not\\here"],
+    ),
+    (
+        FailureClass::Capacity,
+        &[
+            "ConnectError: [resource_exhausted] Error",
+            "RetriableError: [resource_exhausted] Error",
+            "T: [resource_exhausted] Error",
+            "Connect error resource_exhausted: Error",
+        ],
+    ),
+    (
+        FailureClass::Network,
+        &[
+            "Connection failed. Check your internet connection.",
+            "Connection lost, reconnecting to https://agentn.global.api5.cursor.sh (attempt 1)...\nRetry attempt 1...",
+            "RetriableError: [invalid_argument] Error",
+            "ConnectError: [unavailable] read ECONNRESET",
+            "Connect error unavailable: Error",
+        ],
+    ),
+    (
+        FailureClass::ConfigInvalid { raced: false },
+        &[
+            "Invalid .cursor/cli.json: permissions.deny is required",
+            "Invalid C:\\w\\.cursor\\cli.json: permissions.deny is required",
+            "Error: /h/.cursor/cli-config.json: permissions.allow is required",
+            "EACCES: permission denied, rename '/h/.cursor/cli-config.json.tmp' -> '/h/.cursor/cli-config.json'",
+            "cannot rename a rule in cli-config.json\nENOENT: no such file or directory, open 'x'",
+        ],
+    ),
+    (
+        FailureClass::ConfigInvalid { raced: true },
+        &[
+            "ENOENT: no such file or directory, rename '/h/.cursor/cli-config.json.tmp' -> '/h/.cursor/cli-config.json'",
+            "EPERM: operation not permitted, rename 'C:\\u\\.cursor\\cli-config.json.tmp' -> 'C:\\u\\.cursor\\cli-config.json'",
+            "EBUSY: resource busy or locked, rename 'C:\\u\\.cursor\\cli-config.json.tmp' -> 'C:\\u\\.cursor\\cli-config.json'",
+        ],
+    ),
+];
+
 #[test]
 fn every_known_text_has_its_class() {
-    use FailureClass as C;
-    let config = C::ConfigInvalid { raced: false };
-    let raced = C::ConfigInvalid { raced: true };
-    let table: [(FailureClass, &[&str]); 12] = [
-        (
-            C::AuthRequired,
-            &[
-                "Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.",
-                "Error: Authentication required. Please run 'cursor-agent login' first, or set CURSOR_API_KEY.",
-                "Error: Authentication required. Run 'agent login', pass --api-key/--auth-token, or set CURSOR_API_KEY/CURSOR_AUTH_TOKEN.",
-                "⚠ Warning: The provided API key is invalid.\nThe API key was loaded from the CURSOR_API_KEY environment variable.",
-                "ConnectError: [unauthenticated] Error",
-            ],
-        ),
-        (
-            C::KeychainLocked,
-            &[
-                "Error: Your macOS login keychain is locked.\nRun security unlock-keychain and try again.",
-                "Security command failed (exit code 36)",
-                "SecItemCopyMatching failed -50",
-            ],
-        ),
-        (
-            C::IdeMissing,
-            &[
-                "Error: No Cursor IDE installation found. Use 'cursor agent' or 'agent' to run the agent.",
-                "Cursor is not installed. Run `cursor-installer --update`.",
-            ],
-        ),
-        (
-            C::UsageLimit,
-            &[
-                "ActionRequiredError: You've hit your usage limit Get Cursor Pro for more Agent usage, unlimited Tab, and more.",
-                "Your usage limits will reset when your monthly cycle ends on 1/2/2027",
-                "switch to a different model or set a Spend Limit",
-                "Error: You've hit your usage limit\n  fallbackModel: x\n  spendLimitHit: false\n  chatMessage: y",
-                "Connection lost, reconnecting to https://x (attempt 1)...\nActionRequiredError: Usage limit reached",
-            ],
-        ),
-        (
-            C::PlanRestricted,
-            &[
-                "ActionRequiredError: Named models unavailable Free plans can only use Auto. Switch to Auto or upgrade plans to continue.",
-                "ActionRequiredError: Model Blocked",
-                "ActionRequiredError: Review Data Policy",
-                "ActionRequiredError: Something else",
-                "ConnectError: [resource_exhausted] Error\nActionRequiredError: Something else",
-                "ConnectError: [permission_denied] Error",
-            ],
-        ),
-        (
-            C::ModelUnavailable,
-            &[
-                "Cannot use this model: x. Available models: auto, gpt-5.3-codex-low",
-                "AI Model Not Found",
-            ],
-        ),
-        (
-            C::WorkspaceUntrusted,
-            &[
-                "⚠ Workspace Trust Required\n\n  Cursor Agent can execute code",
-                "  Cursor Agent can execute code and access files in this directory.",
-                "  • Pass --trust, --yolo, or -f if you trust this directory",
-                "Do you trust the contents of this directory?",
-                "Working with untrusted contents",
-            ],
-        ),
-        (
-            C::WorkspaceMissing,
-            &["Error: Workspace directory does not exist: C:\\definitely\\not\\here"],
-        ),
-        (
-            C::Capacity,
-            &[
-                "ConnectError: [resource_exhausted] Error",
-                "RetriableError: [resource_exhausted] Error",
-                "T: [resource_exhausted] Error",
-                "Connect error resource_exhausted: Error",
-            ],
-        ),
-        (
-            C::Network,
-            &[
-                "Connection failed. Check your internet connection.",
-                "Connection lost, reconnecting to https://agentn.global.api5.cursor.sh (attempt 1)...\nRetry attempt 1...",
-                "RetriableError: [invalid_argument] Error",
-                "ConnectError: [unavailable] read ECONNRESET",
-                "Connect error unavailable: Error",
-            ],
-        ),
-        (
-            config,
-            &[
-                "Invalid .cursor/cli.json: permissions.deny is required",
-                "Invalid C:\\w\\.cursor\\cli.json: permissions.deny is required",
-                "Error: /h/.cursor/cli-config.json: permissions.allow is required",
-                "EACCES: permission denied, rename '/h/.cursor/cli-config.json.tmp' -> '/h/.cursor/cli-config.json'",
-                "cannot rename a rule in cli-config.json\nENOENT: no such file or directory, open 'x'",
-            ],
-        ),
-        (
-            raced,
-            &[
-                "ENOENT: no such file or directory, rename '/h/.cursor/cli-config.json.tmp' -> '/h/.cursor/cli-config.json'",
-                "EPERM: operation not permitted, rename 'C:\\u\\.cursor\\cli-config.json.tmp' -> 'C:\\u\\.cursor\\cli-config.json'",
-                "EBUSY: resource busy or locked, rename 'C:\\u\\.cursor\\cli-config.json.tmp' -> 'C:\\u\\.cursor\\cli-config.json'",
-            ],
-        ),
-    ];
-    for (class, texts) in table {
+    for (class, texts) in TEXTS {
         for said in texts {
             assert_eq!(classify(said), Some(class), "for {said:?}");
             let upper = said.to_uppercase();

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::candidates::{Candidate, Places, Step, candidates, leading, plan};
+use super::candidates::{AGENT, Candidate, Places, Step, WRAPPER, candidates, leading, plan};
 
 /// The program of a turn, and the words that come before the turn's own arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,14 +51,18 @@ pub fn locate(binary: Option<&str>, places: &Places) -> Result<Program, LocateEr
         None => candidates(None),
     };
     let mut refused = None;
+    // Only for an agent that is missing, not for one that may not be run, the wrapper stands in.
+    let mut agent_refused = false;
     for step in plan(asked, places) {
         match step {
+            Step::Try(attempt) if agent_refused && attempt.candidate.name == WRAPPER => {}
             Step::Try(attempt) => return Ok(attempt.program),
             Step::Tell {
                 obstacle: LocateError::NotFound(_),
                 ..
             } if binary.is_none() => {}
             Step::Tell { candidate, obstacle } => {
+                agent_refused |= binary.is_none() && candidate.name == AGENT;
                 refused.get_or_insert((candidate, obstacle));
             }
         }
@@ -131,6 +135,42 @@ mod tests {
                 leading: vec![]
             }
         );
+    }
+
+    #[test]
+    fn the_wrapper_stands_in_only_for_an_agent_that_is_missing() {
+        let (top, first, second, path) = two_folders();
+        let agent = program(&first, "cursor-agent", 0o644);
+        let wrapper = program(&second, "cursor", 0o755);
+        let refused = locate(None, &path).unwrap_err();
+        assert!(matches!(&refused, LocateError::NotRunnable(why) if why.contains("EACCES")));
+        // The installers' agent is still the agent.
+        let home = top.path().join("home");
+        std::fs::create_dir_all(home.join(".local/bin")).unwrap();
+        let installed = program(&home.join(".local/bin"), "cursor-agent", 0o755);
+        let with_home = Places::of(&[
+            ("PATH".into(), join_paths([&first, &second]).unwrap()),
+            ("HOME".into(), home.into()),
+        ]);
+        assert_eq!(locate(None, &with_home).unwrap().path, installed);
+        std::fs::remove_file(agent).unwrap();
+        assert_eq!(locate(None, &path).unwrap().path, wrapper);
+        // One wrapper that may not be run does not stand in the way of another.
+        program(&first, "cursor", 0o644);
+        assert_eq!(locate(None, &path).unwrap().path, wrapper);
+        assert_eq!(locate(Some("cursor"), &path).unwrap().path, wrapper);
+    }
+
+    #[test]
+    fn what_is_named_has_no_stand_in() {
+        let (_top, first, _second, path) = two_folders();
+        program(&first, "cursor", 0o755);
+        for named in ["cursor-agent", "agent"] {
+            assert!(
+                matches!(locate(Some(named), &path), Err(LocateError::NotFound(_))),
+                "{named}"
+            );
+        }
     }
 
     #[test]

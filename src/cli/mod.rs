@@ -21,5 +21,6 @@ mod runnable;
 pub mod said;
 mod screen;
 pub mod secrets;
+pub mod unstarted;
 pub mod verdict;
 pub mod version;

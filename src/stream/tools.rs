@@ -85,10 +85,15 @@ impl<'a> Tool<'a> {
 
     /// The time that a shell call gives its command, in milliseconds.
     pub(super) fn timeout_ms(&self) -> Option<u64> {
-        self.body
-            .known_args
-            .timeout
-            .and_then(|timeout| timeout.raw.parse().ok())
+        let timeout = self.body.known_args.timeout?;
+        let ms: f64 = timeout.raw.parse().ok()?;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast of a float stops at the ends of the range"
+        )]
+        let whole = ms as u64;
+        Some(whole)
     }
 
     /// The call as an event has it, with what its start said where this record does not say it again.

@@ -14,7 +14,7 @@ use crate::cli::secrets::Secrets;
 use crate::process::{Exit, Running, Tree};
 use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
-use crate::stream::event::Event;
+use crate::stream::event::{Event, OpenCall};
 
 use super::control::{Consumer, Controlled, Taken};
 use super::ledger::Ledger;
@@ -216,8 +216,9 @@ impl<C: Consumer> Flow<C> {
                     let stray = self.secrets.redact(ledger.stray());
                     let cause = outcome::without_result(exit, &stderr_tail, &stray);
                     let unclear = matches!(cause, Cause::Exited { class: None, .. });
-                    let silent = unclear && self.parser.lines_seen() == 0;
-                    let never_ran = silent.then(|| outcome::never_ran(&self.program, exit, &stderr_tail));
+                    let silent = unclear && !ledger.saw_record();
+                    let never_ran =
+                        silent.then(|| outcome::never_ran(&self.program, exit, &stderr_tail, &stray));
                     never_ran.flatten().unwrap_or(cause)
                 }
             },
@@ -352,7 +353,9 @@ impl<C: Consumer> Flow<C> {
     }
 
     fn open_tool(&self) -> Option<OpenTool> {
-        let timeouts = self.parser.open_calls().map(|call| call.timeout_ms.unwrap_or(0));
+        // What other tools call their timeout need not be one.
+        let own = |call: OpenCall<'_>| call.timeout_ms.filter(|_| call.kind == "shell").unwrap_or(0);
+        let timeouts = self.parser.open_calls().map(own);
         timeouts.max().map(|ms| OpenTool {
             own_timeout: (ms > 0).then(|| Duration::from_millis(ms)),
         })

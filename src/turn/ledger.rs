@@ -18,6 +18,8 @@ pub(super) struct Ledger {
     text: String,
     counts: ToolCounts,
     stray: Tail,
+    /// Whether the CLI itself spoke: launchers write no records.
+    saw_record: bool,
     dropped: Dropped,
     result: Option<Finished>,
 }
@@ -40,6 +42,7 @@ impl Ledger {
             text: String::new(),
             counts: ToolCounts::default(),
             stray: Tail::new(STRAY_LIMIT),
+            saw_record: false,
             dropped: Dropped::default(),
             result: None,
         }
@@ -48,6 +51,7 @@ impl Ledger {
     /// Take one event in. Where the event is a result whose text is the only answer that came, that text is
     /// given back, to be delivered before the result.
     pub(super) fn observe<'e>(&mut self, event: &'e Event<'_>) -> Option<&'e str> {
+        self.saw_record |= !is_stray(event);
         match event {
             Event::SystemInit(init) => {
                 if let Some(id) = &init.session_id {
@@ -122,6 +126,11 @@ impl Ledger {
         self.result.as_ref()
     }
 
+    /// Whether there was a record of any kind.
+    pub(super) fn saw_record(&self) -> bool {
+        self.saw_record
+    }
+
     /// The end of what came beside the stream.
     pub(super) fn stray(&self) -> String {
         self.stray.text()
@@ -147,6 +156,17 @@ impl Ledger {
             ..Report::default()
         }
     }
+}
+
+/// A line that is blank or no JSON.
+fn is_stray(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::Unknown {
+            reason: UnknownReason::NotJson | UnknownReason::Blank,
+            ..
+        }
+    )
 }
 
 #[cfg(test)]

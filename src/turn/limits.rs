@@ -51,7 +51,8 @@ pub struct Limits {
 impl Limits {
     /// The limits from what the caller said, then the variables, then the defaults.
     pub fn new(options: &LimitOptions, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let from_variable = |name| positive(variable(name)?.trim().parse().ok());
+        let number = |text: String| text.trim().parse().ok().filter(|ms: &f64| ms.is_finite());
+        let from_variable = |name| positive(number(variable(name)?));
         let inactivity = positive(options.inactivity_ms).or_else(|| from_variable(INACTIVITY_VARIABLE));
         let grace = |ms: Option<f64>| ms.map_or(Duration::from_secs(2), millis);
         Self {
@@ -180,7 +181,9 @@ mod tests {
             limits(LimitOptions::default(), Some(" 7000 ")).inactivity,
             7 * SECOND
         );
-        for nonsense in ["", "x", "0", "-3", "NaN"] {
+        for nonsense in [
+            "", " ", "x", "7s", "7_000", "0", "-0", "-3", "NaN", "inf", "Infinity", "1e999",
+        ] {
             assert_eq!(
                 limits(LimitOptions::default(), Some(nonsense)).inactivity,
                 120 * SECOND,

@@ -1,9 +1,11 @@
 //! How a turn ended: what it gave, or why it failed.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::failure::{FailureClass, classify, not_runnable};
+use crate::cli::unstarted::unstarted;
 use crate::process::Exit;
 use crate::stream::event::Dropped;
 
@@ -176,13 +178,22 @@ pub(super) fn without_result(exit: Exit, stderr: &str, stray: &str) -> Cause {
     }
 }
 
-/// The cause where not a line came, and how the process ended tells that the program did not run at all.
-pub(super) fn never_ran(program: &Path, exit: Exit, stderr: &str) -> Option<Cause> {
-    let reason = not_runnable(stderr, exit.code())?;
-    let said = end_of(stderr.trim(), SAID_LIMIT);
+/// The cause where not a record came, and how the process ended tells that the program did not run at all.
+pub(super) fn never_ran(program: &Path, exit: Exit, stderr: &str, stray: &str) -> Option<Cause> {
+    let said = if stderr.trim().is_empty() { stray } else { stderr };
+    let target = program.display().to_string();
+    let why = |reason: &dyn Display| format!("{reason}: {}", end_of(said.trim(), SAID_LIMIT));
+    if let Some(unstarted) = unstarted(said, exit.code()) {
+        return Some(Cause::SpawnFailed {
+            target,
+            reason: why(&unstarted.reason),
+            transient: unstarted.transient,
+        });
+    }
+    let reason = not_runnable(said, exit.code())?;
     Some(Cause::NotRunnable {
-        target: program.display().to_string(),
-        reason: format!("{reason}: {said}"),
+        target,
+        reason: why(&reason),
     })
 }
 
