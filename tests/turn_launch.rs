@@ -112,6 +112,81 @@ async fn the_prompt_arrives_exactly() {
     }
 }
 
+/// The sizes at which a command line would be refused, by Linux or by Windows.
+#[tokio::test]
+async fn the_prompts_length_is_no_matter() {
+    for unit in ["x", "é", "模", "😀"] {
+        for size in [0, 33_000, 131_071, 131_072, 200_000] {
+            let mut stage = echoing();
+            stage.request.prompt = unit.repeat(size / unit.len()) + &"x".repeat(size % unit.len());
+            assert_eq!(stage.request.prompt.len(), size);
+            stage.run().await.unwrap();
+            let echo = read_json(&stage.path("echo.json"));
+            assert_eq!(echo["stdin"]["length"], size);
+            assert!(
+                echo["stdin"]["text"] == *stage.request.prompt,
+                "{size} bytes of {unit}"
+            );
+            let argv = echo["argv"].to_string();
+            assert!(argv.len() < 1000, "nothing of it is in the command line");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_process_may_give_back_all_of_its_prompt_on_both_streams_while_it_reads() {
+    let mut stage = Stage::with(&json!({
+        "stdin": "never",
+        "turn": [{ "stdin": "all", "copyTo": ["stdout", "stderr"] }, init(), { "echo": "echo.json" }, result("done")],
+    }));
+    stage.request.prompt = "0123456789abcde\n".repeat(2 << 16);
+    let report = stage.run().await.unwrap();
+    assert_eq!(report.text, "done");
+    assert_eq!(report.dropped.lines, 2 << 16, "what it gave back is no record");
+    assert_eq!(read_json(&stage.path("echo.json"))["stdin"]["length"], 2 << 20);
+}
+
+/// Builds of March 2026 hang where it is a device, others where it stays open.
+#[tokio::test]
+async fn its_standard_input_is_a_pipe_that_comes_to_its_end() {
+    let stage = echoing();
+    stage.run().await.unwrap();
+    for fd in read_json(&stage.path("echo.json"))["fds"]
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        if fd["fd"].as_u64().unwrap() <= 2 {
+            assert!(fd["target"].as_str().unwrap().starts_with("pipe:"), "{fd}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn many_variables_are_no_matter_and_one_that_is_too_long_says_so() {
+    let mut stage = echoing();
+    let many = (0..5000).map(|n| (format!("FC_{n}").into(), "x".repeat(100).into()));
+    stage.request.environment.extend(many);
+    stage.run().await.unwrap();
+    let echo = read_json(&stage.path("echo.json"));
+    assert_eq!(echo["env"]["FC_4999"], "x".repeat(100));
+
+    let mut stage = echoing();
+    stage
+        .request
+        .environment
+        .push(("FC_LONG".into(), "x".repeat(8 << 20).into()));
+    let failure = refused(stage).await;
+    assert!(
+        matches!(failure.cause, Cause::SpawnFailed { transient: false, .. }),
+        "{failure:?}"
+    );
+    assert!(
+        failure.to_string().contains("Argument list too long"),
+        "{failure}"
+    );
+}
+
 #[tokio::test]
 async fn a_long_prompt_and_a_long_answer_do_not_wait_for_each_other() {
     let mut stage = Stage::with(&json!({

@@ -4,8 +4,10 @@
 
 mod turn;
 
-use fusion_cursor_native::turn::limits::LimitOptions;
-use fusion_cursor_native::turn::{Cause, Taken};
+use std::time::Duration;
+
+use fusion_cursor_native::turn::limits::{INACTIVITY_VARIABLE, LimitOptions, OpenTool};
+use fusion_cursor_native::turn::{Cause, Limits, Taken};
 use serde_json::json;
 use turn::{ByHand, Eager, Stage, init, result, runs, shell_started, text, within};
 
@@ -65,6 +67,57 @@ async fn lines_of_every_kind_are_life_and_standard_error_is_not() {
     assert_eq!(stage.run().await.unwrap_err().cause, Cause::InactivityTimeout);
 }
 
+/// Two limits, each of which would be broken if it were the other's.
+#[tokio::test]
+async fn the_first_line_and_the_lines_after_it_have_limits_of_their_own() {
+    let slow_start = json!([{ "sleep": 1500 }, init(), result("x")]);
+    let stage = Stage::new(&slow_start).limits(options(1000.0));
+    assert_eq!(stage.run().await.unwrap().text, "x");
+
+    let slow_middle = json!([init(), { "touch": "begun" }, { "sleep": 2500 }, result("x")]);
+    let stage = Stage::new(&slow_middle).limits(LimitOptions {
+        first_line_ms: Some(2000.0),
+        ..options(20_000.0)
+    });
+    assert_eq!(stage.run().await.unwrap().text, "x");
+}
+
+#[tokio::test]
+async fn a_slow_turn_may_take_any_time_as_a_whole() {
+    let line = json!({ "line": { "type": "novel" }, "repeat": 40, "delayMs": 200 });
+    let stage = Stage::new(&json!([line, result("x")])).limits(options(1600.0));
+    let report = stage.run().await.unwrap();
+    assert!(report.duration > Duration::from_secs(8), "{:?}", report.duration);
+}
+
+#[tokio::test]
+async fn six_turns_that_stall_after_a_tool_are_each_ended_once() {
+    let stalled = json!([
+        init(), shell_started(1000),
+        { "line": { "type": "tool_call", "subtype": "completed", "call_id": "c-1",
+            "tool_call": { "shellToolCall": { "result": { "success": { "exitCode": 0 } } } } } },
+        { "touch": "leader" }, { "linger": true },
+    ]);
+    let stages: Vec<_> = (0..6)
+        .map(|_| Stage::new(&stalled).limits(options(1500.0)))
+        .collect();
+    let turns: Vec<_> = stages
+        .iter()
+        .map(|stage| stage.start(|control| Eager { control }))
+        .collect();
+    for (stage, (_control, task)) in stages.iter().zip(turns) {
+        let failure = within("the turn", task).await.unwrap().unwrap_err();
+        assert_eq!(
+            failure.cause,
+            Cause::InactivityTimeout,
+            "no tool is open any more"
+        );
+        let calls = failure.partial.tool_calls;
+        assert_eq!((calls.started, calls.completed, calls.abandoned), (1, 1, 0));
+        assert!(!runs(stage.touched("leader").await));
+    }
+}
+
 #[tokio::test]
 async fn bytes_that_never_become_a_line_are_no_life_however_many() {
     let endless = json!({ "text": "${fill:65536}", "repeat": 60_000, "write": "lines" });
@@ -89,6 +142,46 @@ async fn an_open_tool_call_has_its_own_limit_which_names_it() {
     });
     let failure = stage.run().await.unwrap_err();
     assert_eq!(failure.cause, Cause::ToolTimeout { tool: "shell".into() });
+    assert_eq!(failure.to_string(), "Cursor CLI tool timeout: shell did not end");
+    assert_eq!(failure.partial.tool_calls.abandoned, 1);
+}
+
+#[tokio::test]
+async fn an_inactivity_limit_that_was_said_governs_open_tools_too() {
+    let silent_tool = json!([init(), shell_started(3_600_000), { "touch": "leader" }, { "linger": true }]);
+    let said = Stage::new(&silent_tool).limits(options(300.0));
+    assert_eq!(said.run().await.unwrap_err().cause, Cause::InactivityTimeout);
+    let mut by_variable = Stage::new(&silent_tool);
+    by_variable.request.limits = Limits::new(&LimitOptions::default(), |name| {
+        (name == INACTIVITY_VARIABLE).then(|| "300".into())
+    });
+    let failure = by_variable.run().await.unwrap_err();
+    assert_eq!(failure.cause, Cause::InactivityTimeout);
+    assert!(!runs(by_variable.touched("leader").await));
+}
+
+/// With neither said, the limit is ten minutes at least: not to be waited for, but to be seen not to strike.
+#[tokio::test]
+async fn a_tool_is_given_more_time_than_silence_is() {
+    let tool = |timeout| OpenTool {
+        own_timeout: Some(Duration::from_secs(timeout)),
+    };
+    let limits = turn::limits(LimitOptions::default());
+    assert_eq!(limits.silence(Some(tool(700))), Duration::from_secs(730));
+    assert_eq!(limits.silence(Some(tool(5))), Duration::from_secs(600));
+    let mcp = json!({ "line": { "type": "tool_call", "subtype": "started", "call_id": "m-1",
+        "tool_call": { "mcpToolCall": { "args": { "name": "srv-wait", "timeout": 99_999_999 } } } } });
+    let stage = Stage::new(&json!([init(), mcp, { "linger": true }])).limits(LimitOptions {
+        tool_ms: Some(300.0),
+        ..options(20_000.0)
+    });
+    let failure = stage.run().await.unwrap_err();
+    assert_eq!(
+        failure.cause,
+        Cause::ToolTimeout {
+            tool: "srv-wait".into()
+        }
+    );
 }
 
 #[tokio::test]

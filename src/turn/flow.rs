@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
 
@@ -16,6 +15,7 @@ use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
 use crate::stream::event::{Event, OpenCall};
 
+use super::beside::Beside;
 use super::control::{Consumer, Controlled, Taken};
 use super::ledger::Ledger;
 use super::limits::{self, OpenTool, Phase};
@@ -76,7 +76,7 @@ struct Flow<C> {
     program: PathBuf,
     stdout: ChildStdout,
     tree: Tree,
-    stdin: JoinHandle<()>,
+    stdin: Beside,
     stderr: Stderr,
     secrets: Secrets,
     parser: StreamParser,
@@ -135,7 +135,7 @@ impl<C: Consumer> Flow<C> {
             program: running.program,
             stdout: running.stdout,
             tree: running.tree,
-            stdin: tokio::spawn(write_prompt(running.stdin, prompt)),
+            stdin: Beside::spawn(write_prompt(running.stdin, prompt)),
             stderr: Stderr::read(running.stderr),
             secrets: Secrets::of(&request.environment),
             parser: StreamParser::new(request.stream),
@@ -161,7 +161,7 @@ impl<C: Consumer> Flow<C> {
         let deliver = !matches!(end, End::Failed(Cause::Aborted | Cause::ConsumerStopped));
         let kill_grace = self.limits.kill_grace;
         // A prompt that nobody reads any more must not hold a pipe open that the process waits on.
-        self.stdin.abort();
+        self.stdin.end();
         if deliver {
             self.parse(Input::End);
         }
@@ -367,10 +367,10 @@ impl<C: Consumer> Flow<C> {
             Phase::Draining { .. } | Phase::Leaving { .. } => End::Done,
             Phase::FirstLine => End::Failed(Cause::FirstLineTimeout),
             Phase::Streaming => End::Failed(match self.parser.open_calls().next() {
-                Some(call) => Cause::ToolTimeout {
+                Some(call) if self.limits.has_tool_limit() => Cause::ToolTimeout {
                     tool: call.name.to_owned(),
                 },
-                None => Cause::InactivityTimeout,
+                _ => Cause::InactivityTimeout,
             }),
         }
     }

@@ -67,6 +67,13 @@ impl Limits {
         }
     }
 
+    /// Whether open tool calls have a limit of their own: one that was given, or the default one. Where only an
+    /// inactivity limit was said, that is the one that a silent tool breaks.
+    #[must_use]
+    pub fn has_tool_limit(&self) -> bool {
+        self.tool.is_some() || !self.inactivity_said
+    }
+
     /// How long the stream may be silent now.
     ///
     /// While a tool call is open the CLI prints nothing, so the limit is then `toolTimeoutMs` if it was given;
@@ -76,7 +83,7 @@ impl Limits {
     pub fn silence(&self, open: Option<OpenTool>) -> Duration {
         match open {
             None => self.inactivity,
-            Some(_) if self.tool.is_some() || self.inactivity_said => self.tool.unwrap_or(self.inactivity),
+            Some(_) if self.tool.is_some() || !self.has_tool_limit() => self.tool.unwrap_or(self.inactivity),
             Some(OpenTool { own_timeout }) => {
                 let own = own_timeout.map_or(Duration::ZERO, |own| own.saturating_add(OVER_OWN_TIMEOUT));
                 self.inactivity.max(OPEN_TOOL).max(own).min(NEVER)
@@ -230,6 +237,9 @@ mod tests {
         };
         assert_eq!(limits(tool, None).silence(Some(open(Some(9999)))), SECOND);
         assert_eq!(limits(tool, None).silence(None), 2 * SECOND);
+        assert!(plain.has_tool_limit() && limits(tool, None).has_tool_limit());
+        assert!(!limits(LimitOptions::default(), Some("900000")).has_tool_limit());
+        assert!(limits(LimitOptions::default(), Some("no number")).has_tool_limit());
     }
 
     #[test]

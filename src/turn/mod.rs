@@ -3,6 +3,7 @@
 //! [`run`] starts the process, writes the prompt beside the reading, hands events to a [`Consumer`] in
 //! batches, keeps the limits, and gives a [`Report`] or a [`Failure`] when the process and its group are gone.
 
+mod beside;
 mod control;
 mod flow;
 mod ledger;

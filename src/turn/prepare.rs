@@ -138,6 +138,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
+    use rustix::io::Errno;
+
     use super::*;
     use crate::process::Owner;
 
@@ -176,5 +178,44 @@ mod tests {
         let refused = start_from(|| look("/")).await.unwrap_err();
         assert!(matches!(refused, Cause::NotRunnable { .. }), "{refused:?}");
         assert_eq!(looks.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_refused_start_says_whether_it_passes() {
+        let agent = of("/bin/true");
+        for (errno, transient) in [
+            (Errno::AGAIN, true),
+            (Errno::NOMEM, true),
+            (Errno::MFILE, true),
+            (Errno::NFILE, true),
+            (Errno::TXTBSY, true),
+            (Errno::TOOBIG, false),
+            (Errno::IO, false),
+        ] {
+            let cause = refused(&agent, &errno.into());
+            assert!(matches!(cause, Cause::SpawnFailed { .. }), "{cause:?}");
+            assert_eq!(cause.retryable(), transient, "{cause:?}");
+            assert!(
+                cause
+                    .to_string()
+                    .starts_with("Cursor CLI spawn failed for /bin/true: ")
+            );
+        }
+        for errno in [Errno::ACCESS, Errno::NOEXEC, Errno::NOENT] {
+            let cause = refused(&agent, &errno.into());
+            assert!(
+                matches!(cause, Cause::NotRunnable { .. }) && !cause.retryable(),
+                "{cause:?}"
+            );
+        }
+        let nowhere = Launch {
+            cwd: "/none".into(),
+            ..agent
+        };
+        let cause = refused(&nowhere, &Errno::NOENT.into());
+        assert!(
+            matches!(cause, Cause::CwdMissing { .. }) && !cause.retryable(),
+            "{cause:?}"
+        );
     }
 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 use tokio::process::ChildStderr;
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
 use crate::cli::secrets::Secrets;
 use crate::process::Tail;
 
+use super::beside::Beside;
 use super::outcome::last_bytes;
 
 /// How much is kept, in bytes.
@@ -25,21 +24,19 @@ const PATIENCE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Stderr {
     tail: Arc<Mutex<Tail>>,
-    task: JoinHandle<()>,
+    task: Beside,
 }
 
 impl Stderr {
     pub(super) fn read(stderr: ChildStderr) -> Self {
         let tail = Arc::new(Mutex::new(Tail::new(LIMIT + MARGIN)));
-        let task = tokio::spawn(keep(stderr, Arc::clone(&tail)));
+        let task = Beside::spawn(keep(stderr, Arc::clone(&tail)));
         Self { tail, task }
     }
 
     /// The end of what was said. To be asked once the process is gone.
     pub(super) async fn end(mut self, secrets: &Secrets) -> String {
-        if timeout(PATIENCE, &mut self.task).await.is_err() {
-            self.task.abort();
-        }
+        self.task.ended(PATIENCE).await;
         let said = self.tail.lock().text();
         last_bytes(secrets.redact(said), LIMIT)
     }

@@ -1,0 +1,135 @@
+//! Trees of processes, and many of them.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
+
+mod turn;
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use fusion_cursor_native::turn::Cause;
+use fusion_cursor_native::turn::limits::LimitOptions;
+use serde_json::json;
+use turn::{Eager, Stage, children, eventually, init, is_zombie, result, runs, within};
+
+/// A shell that waits for the agent, which has a child that spins.
+fn wrapped() -> Stage {
+    let mut stage = Stage::new(&json!([
+        init(),
+        { "start": [{ "touch": "spinner" }, { "line": {}, "to": "stderr", "repeat": 1_000_000_000, "write": 1 }],
+          "hold": "none" },
+        { "waitFile": "spinner" }, { "touch": "agent" }, { "linger": true },
+    ]));
+    let wrapper = stage.path("wrapper");
+    let agent = stage.request.binary.take().unwrap();
+    let script = format!(
+        "#!/bin/sh\necho $$ > '{}.new' && mv '{0}.new' '{0}'\n'{agent}' \"$@\"\nexit $?\n",
+        stage.path("shell").display()
+    );
+    std::fs::write(&wrapper, script).unwrap();
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    stage.request.binary = Some(wrapper.to_str().unwrap().into());
+    stage.limits(LimitOptions {
+        first_line_ms: Some(20_000.0),
+        inactivity_ms: Some(20_000.0),
+        kill_grace_ms: Some(500.0),
+        ..LimitOptions::default()
+    })
+}
+
+async fn whole_tree(stage: &Stage) -> [u32; 3] {
+    [
+        stage.touched("shell").await,
+        stage.touched("agent").await,
+        stage.touched("spinner").await,
+    ]
+}
+
+async fn all_gone(pids: [u32; 3]) {
+    for pid in pids {
+        eventually("all of the tree is gone", || !runs(pid)).await;
+    }
+    eventually("its leader is reaped", || !is_zombie(pids[0])).await;
+}
+
+#[tokio::test]
+async fn a_wrapper_its_agent_and_a_spinning_grandchild_go_with_an_abort() {
+    let stage = wrapped();
+    let (control, task) = stage.start(|control| Eager { control });
+    let pids = whole_tree(&stage).await;
+    control.abort();
+    within("the turn", task).await.unwrap().unwrap_err();
+    all_gone(pids).await;
+}
+
+#[tokio::test]
+async fn and_with_a_limit() {
+    let mut stage = wrapped();
+    stage.request.limits = turn::limits(LimitOptions {
+        inactivity_ms: Some(1500.0),
+        kill_grace_ms: Some(500.0),
+        ..LimitOptions::default()
+    });
+    let (_control, task) = stage.start(|control| Eager { control });
+    let pids = whole_tree(&stage).await;
+    let failure = within("the turn", task).await.unwrap().unwrap_err();
+    assert_eq!(failure.cause, Cause::InactivityTimeout);
+    all_gone(pids).await;
+}
+
+#[tokio::test]
+async fn and_with_a_turn_that_is_dropped() {
+    let stage = wrapped();
+    let (_control, task) = stage.start(|control| Eager { control });
+    let pids = whole_tree(&stage).await;
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    all_gone(pids).await;
+}
+
+/// Somebody else may hold the other ends of its pipes for as long as they like.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_turn_that_is_dropped_lets_go_of_its_pipes() {
+    let descriptors = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    let mut warm_up = Stage::new(&json!([init(), result("x")]));
+    warm_up.request.prompt = "x".repeat(1 << 20);
+    warm_up.run().await.unwrap();
+    let before = descriptors();
+    let stage = Stage::new(&json!([
+        init(), { "start": [{ "touch": "child" }, { "linger": true }], "as": "session" },
+        { "waitFile": "child" }, { "touch": "leader" }, { "linger": true },
+    ]));
+    let (control, task) = stage.start(|control| Eager { control });
+    stage.touched("leader").await;
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    drop(control);
+    eventually("its descriptors are closed", || descriptors() <= before).await;
+    let child = stage.touched("child").await;
+    if runs(child) {
+        let child = rustix::process::Pid::from_raw(child.cast_signed()).unwrap();
+        let _gone = rustix::process::kill_process(child, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_hundred_turns_half_of_them_aborted_leave_no_zombie() {
+    let stage = Stage::new(&json!([init(), result("x")]));
+    for _ in 0..20 {
+        let turns: Vec<_> = (0..10)
+            .map(|_| stage.start(|control| Eager { control }))
+            .collect();
+        for (number, (control, task)) in turns.into_iter().enumerate() {
+            if number % 2 == 0 {
+                control.abort();
+            }
+            let outcome = within("a turn", task).await.unwrap();
+            assert!(number % 2 == 0 || outcome.is_ok(), "{outcome:?}");
+        }
+    }
+    let after_one_second = tokio::time::Instant::now() + Duration::from_secs(1);
+    eventually("no child is left", || children().is_empty()).await;
+    assert!(tokio::time::Instant::now() <= after_one_second, "and that soon");
+}
