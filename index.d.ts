@@ -16,7 +16,7 @@ export interface CursorPromptInput {
   /**
    * The program to run: an absolute path, or a name that is looked up in `PATH`. It is one string: spaces
    * and non-ASCII characters are fine and quotes are not stripped. Absent: `cursor-agent` from `PATH`, and
-   * where there is none, `cursor`; then the same two where their installers put them, as in
+   * where there is none (one that may not be run is an error), `cursor`; then the same two where their installers put them, as in
    * {@link probeCursorBinary}. A program named `cursor` is the editor's launcher, and is run as `cursor agent`.
    */
   binary?: string;
@@ -33,9 +33,10 @@ export interface CursorPromptInput {
   /** Ends the turn: the promise rejects at once with a {@link CursorError} of code `CURSOR_ABORTED` whose `cause` is `signal.reason`. */
   signal?: AbortSignal;
   /**
-   * Added to the environment of the process, over what it inherits from this one. Not inherited:
-   * `NODE_OPTIONS`, `NODE_CHANNEL_FD`, `ELECTRON_RUN_AS_NODE`, `GIT_DIR`, `GIT_WORK_TREE`,
-   * `GIT_INDEX_FILE`, `GIT_COMMON_DIR`, `GIT_PREFIX`, and an empty `CURSOR_API_KEY`.
+   * Added to the environment of the process, over what it inherits from this one; an empty string overrides
+   * too. Not inherited: `NODE_OPTIONS`, `NODE_CHANNEL_FD`, `ELECTRON_RUN_AS_NODE`, `GIT_DIR`, `GIT_WORK_TREE`,
+   * `GIT_INDEX_FILE`, `GIT_COMMON_DIR`, `GIT_PREFIX`. `CURSOR_API_KEY` is never passed on empty, which the CLI
+   * takes for a wrong key: `""` takes the inherited one away.
    */
   env?: Record<string, string>;
   /** Limit until the first line, in milliseconds; covers the start and the writing of the prompt too. Default: `PI_CURSOR_CLI_FIRST_LINE_TIMEOUT_MS`, else 30 000. */
@@ -44,8 +45,9 @@ export interface CursorPromptInput {
   inactivityTimeoutMs?: number;
   /**
    * Limit between two lines while a tool call is open, in milliseconds; the CLI prints nothing while a tool
-   * runs. Default: the inactivity limit where that was set by option or variable, else the largest of the
-   * inactivity limit, 10 minutes, and the open shell call's own timeout plus 30 s.
+   * runs. Over it the turn fails with `CURSOR_TOOL_TIMEOUT`. Default: the largest of the inactivity limit, 10
+   * minutes, and the open shell call's own timeout plus 30 s; but where the inactivity limit was set by option or
+   * variable, that one governs alone, with its own code.
    */
   toolTimeoutMs?: number;
   /** How long the process may stay after its `result`, in milliseconds, before it is ended. The turn is a success all the same. Default: 2000. */

@@ -1,8 +1,24 @@
-import { mkdirSync, symlinkSync } from "node:fs";
-import { type CursorError, type CursorStreamEvent, launchCursorPrompt } from "fusion-cursor-native";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import {
+  type CursorError,
+  type CursorPromptInput,
+  type CursorStreamEvent,
+  launchCursorPrompt,
+} from "fusion-cursor-native";
 import { standInAgentPath } from "fusion-cursor-native/testing";
 import { describe, expect, test, vi } from "vitest";
-import { completed, init, result, Stage, started, text, thinking } from "./support/stage.js";
+import {
+  blockUntil,
+  completed,
+  init,
+  result,
+  runs,
+  Stage,
+  type Step,
+  started,
+  text,
+  thinking,
+} from "./support/stage.js";
 
 const usage = { inputTokens: 18, outputTokens: 4, cacheReadTokens: 2, cacheWriteTokens: 0 };
 
@@ -318,28 +334,37 @@ describe("limits", () => {
     });
   });
 
-  test("come from the variables of this process, read at the call", async () => {
-    const stage = new Stage([init, { linger: true }]);
-    process.env.PI_CURSOR_CLI_TIMEOUT_MS = "200";
+  test.each<[string, Step[], string, string]>([
+    ["PI_CURSOR_CLI_TIMEOUT_MS", [init], "CURSOR_INACTIVITY_TIMEOUT", "Cursor CLI inactivity timeout"],
+    ["PI_CURSOR_CLI_FIRST_LINE_TIMEOUT_MS", [], "CURSOR_FIRST_LINE_TIMEOUT", "Cursor CLI first-line timeout"],
+  ])("come from %s of this process, read at the call", async (variable, steps, code, message) => {
+    const stage = new Stage([...steps, { linger: true }]);
+    process.env[variable] = "200";
     try {
-      await expect(stage.launch({ killGraceMs: 500 })).rejects.toMatchObject({
-        code: "CURSOR_INACTIVITY_TIMEOUT",
-        message: "Cursor CLI inactivity timeout",
-      });
+      const turn = stage.launch({ killGraceMs: 500 });
+      process.env[variable] = "no number";
+      await expect(turn).rejects.toMatchObject({ code, message });
+      const other = new Stage([...steps, { sleep: 400 }, init, result("x")]);
+      await expect(other.launch()).resolves.toMatchObject({ text: "x" });
+      // It is this process's to say, not the agent's.
+      await expect(other.launch({ env: { [variable]: "1" } })).resolves.toMatchObject({ text: "x" });
     } finally {
-      delete process.env.PI_CURSOR_CLI_TIMEOUT_MS;
+      delete process.env[variable];
     }
   });
 
-  test("run while the event loop is blocked", async () => {
-    const stage = new Stage([init, { linger: true }]);
-    const before = performance.now();
-    const turn = stage.launch({ inactivityTimeoutMs: 200, killGraceMs: 500 });
-    const failure = expect(turn).rejects.toMatchObject({ code: "CURSOR_INACTIVITY_TIMEOUT" });
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
-    await new Promise(setImmediate);
-    await failure;
-    expect(performance.now() - before).toBeLessThan(10_000);
+  test.each<[string, Step[], Partial<CursorPromptInput>, string]>([
+    ["the first line", [], { firstLineTimeoutMs: 1500 }, "CURSOR_FIRST_LINE_TIMEOUT"],
+    ["silence", [init], { inactivityTimeoutMs: 500 }, "CURSOR_INACTIVITY_TIMEOUT"],
+    ["an open tool", [init, started("c", "shell")], { toolTimeoutMs: 500 }, "CURSOR_TOOL_TIMEOUT"],
+  ])("on %s end the process while the event loop is blocked", async (_name, steps, limits, code) => {
+    const stage = new Stage([...steps, { touch: "leader" }, { linger: true }]);
+    const turn = expect(stage.launch({ ...limits, killGraceMs: 500 })).rejects.toMatchObject({ code });
+    // From here to the second one nothing of the event loop runs.
+    blockUntil("the process runs", () => existsSync(stage.path("leader")));
+    const leader = Number(readFileSync(stage.path("leader"), "utf8"));
+    blockUntil("the process is gone", () => !runs(leader));
+    await turn;
   });
 });
 

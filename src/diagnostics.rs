@@ -188,9 +188,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Routes {
             target: metadata.target().to_owned(),
             message: own.message,
             fields,
-            time: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0.0, |now| now.as_secs_f64() * 1000.0),
+            time: now(),
         };
         for sink in sinks {
             sink(&record);
@@ -212,6 +210,17 @@ fn most_verbose(targets: &Targets) -> LevelFilter {
         .chain(targets.default_level())
         .max()
         .unwrap_or(LevelFilter::OFF)
+}
+
+/// Milliseconds since 1970.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a record says when it was by the clock on the wall"
+)]
+fn now() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0.0, |now| now.as_secs_f64() * 1000.0)
 }
 
 fn level_name(level: tracing::Level) -> &'static str {

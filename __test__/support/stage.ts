@@ -66,6 +66,16 @@ export async function eventually(what: string, so: () => boolean): Promise<void>
   }
 }
 
+/** The same with the event loop standing still. */
+export function blockUntil(what: string, so: () => boolean): void {
+  const giveUp = performance.now() + PATIENCE;
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  while (!so()) {
+    if (performance.now() > giveUp) throw new Error(`${what}: not within ${PATIENCE} ms`);
+    Atomics.wait(never, 0, 0, 5);
+  }
+}
+
 /** Whether a process of this number runs; a zombie does not. */
 export function runs(pid: number): boolean {
   try {

@@ -1,0 +1,54 @@
+// What a process has: children, descriptors, threads. Linux tells; elsewhere there are no numbers.
+
+import { readdirSync, readFileSync } from "node:fs";
+
+const told = process.platform === "linux";
+
+/** @param {string} path */
+function read(path) {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function processes() {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+}
+
+/** State and parent, from behind the name, which may hold anything. */
+function statOf(/** @type {string} */ pid) {
+  const stat = read(`/proc/${pid}/stat`);
+  const [state = "", parent = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state, parent };
+}
+
+/**
+ * Children of this process, zombies among them, and its descriptors and threads.
+ * @returns {Record<"children" | "zombies" | "descriptors" | "threads", number> | undefined}
+ */
+export function holdings() {
+  if (!told) return undefined;
+  const children = processes()
+    .map(statOf)
+    .filter(({ parent }) => parent === String(process.pid));
+  return {
+    children: children.length,
+    zombies: children.filter(({ state }) => state === "Z").length,
+    // The listing has one open itself.
+    descriptors: readdirSync("/proc/self/fd").length - 1,
+    threads: readdirSync("/proc/self/task").length,
+  };
+}
+
+/**
+ * The processes, whoever their parent is, that have this word in their environment.
+ * @param {string} word
+ */
+export function marked(word) {
+  if (!told) return [];
+  return processes()
+    .filter((pid) => pid !== String(process.pid) && read(`/proc/${pid}/environ`).includes(word))
+    .map(Number);
+}
