@@ -7,16 +7,16 @@ mod turn;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use fusion_cursor_native::turn::Cause;
 use fusion_cursor_native::turn::limits::LimitOptions;
+use fusion_cursor_native::turn::{Cause, Taken};
 use serde_json::json;
-use turn::{Eager, Stage, children, eventually, init, is_zombie, result, runs, within};
+use turn::{ByHand, Eager, Stage, children, eventually, init, is_zombie, result, runs, text, within};
 
 /// A shell that waits for the agent, which has a child that spins.
 fn wrapped() -> Stage {
     let mut stage = Stage::new(&json!([
         init(),
-        { "start": [{ "touch": "spinner" }, { "line": {}, "to": "stderr", "repeat": 1_000_000_000, "write": 1 }],
+        { "start": [{ "touch": "spinner" }, { "text": "", "repeat": 1_000_000_000_000_u64 }],
           "hold": "none" },
         { "waitFile": "spinner" }, { "touch": "agent" }, { "linger": true },
     ]));
@@ -85,6 +85,29 @@ async fn and_with_a_turn_that_is_dropped() {
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
     all_gone(pids).await;
+}
+
+/// All that a pipe can hold is in it when the agent exits; a child of it keeps the pipe open, and the consumer
+/// is slower than both.
+#[tokio::test]
+async fn what_was_written_before_the_end_is_read_though_a_child_holds_the_pipe() {
+    let piece = text(&"x".repeat(2000));
+    let stage = Stage::new(&json!([
+        { "start": [{ "touch": "child" }, { "linger": true }] }, { "waitFile": "child" }, init(),
+        { "line": piece["line"], "repeat": 400, "write": "whole" }, result("x"),
+    ]));
+    let (batches, mut taken) = tokio::sync::mpsc::unbounded_channel();
+    let (control, task) = stage.start(|_| ByHand { batches });
+    let mut events = 0;
+    while let Some(batch) = within("a batch", taken.recv()).await {
+        events += batch.len();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        control.taken(Taken::GoOn);
+    }
+    let report = within("the turn", task).await.unwrap().unwrap();
+    assert_eq!((report.text.len(), events), (800_000, 402));
+    assert!(report.duration < Duration::from_secs(8), "the drain is bounded");
+    assert!(!runs(stage.touched("child").await));
 }
 
 /// Somebody else may hold the other ends of its pipes for as long as they like.
