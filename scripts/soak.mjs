@@ -162,9 +162,9 @@ await runMain(async () => {
       await settled(before, ["children", "descriptors"]);
       rss.push(await memory());
     }
-    // The first third fills caches and pools; then the beginning and the end of the rest are compared.
-    const rest = rss.slice(Math.ceil(rss.length / 3));
-    const some = Math.max(1, Math.floor(rest.length / 2));
+    // The first two rounds fill caches and pools; then the beginning and the end of the rest are compared.
+    const rest = rss.slice(Math.min(2, rss.length - 1));
+    const some = Math.ceil(rest.length / 3);
     const grown = median(rest.slice(-some)) - median(rest.slice(0, some));
     // Idle threads of a pool go after some seconds.
     const after = await settled(before, ["children", "zombies", "descriptors", "threads"]);
