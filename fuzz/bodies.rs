@@ -5,6 +5,7 @@ use fusion_cursor_native::cli::auth::{format_was_rejected, parse_auth_status};
 use fusion_cursor_native::cli::failure::{classify, not_runnable};
 use fusion_cursor_native::cli::models::{Source, parse_models};
 use fusion_cursor_native::cli::said::{DIAGNOSTIC_CHARS, diagnostic, plain};
+use fusion_cursor_native::cli::unstarted::unstarted;
 use fusion_cursor_native::cli::version::{agent_version, is_editor_version};
 
 #[path = "stream.rs"]
@@ -99,7 +100,9 @@ pub(crate) fn failure(data: &[u8]) {
     let said = text(said);
     assert_eq!(classify(&plain(&said)), classify(&said));
     assert_eq!(not_runnable(&said, Some(0)), None, "what ended with 0 did run");
+    assert_eq!(unstarted(&said, Some(0)), None, "what ended with 0 was started");
     for code in [None, Some(i32::from(*code)), Some(-i32::from(*code))] {
         assert_eq!(not_runnable(&plain(&said), code), not_runnable(&said, code));
+        assert_eq!(unstarted(&plain(&said), code), unstarted(&said, code));
     }
 }

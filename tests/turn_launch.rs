@@ -274,3 +274,49 @@ async fn without_a_binary_the_agent_is_looked_up_and_then_the_wrapper() {
         assert_eq!(argv[1], expected, "for {name}");
     }
 }
+
+/// A stage whose `PATH` is one folder, with the wrapper in it and this as the agent.
+fn with_wrapper(agent: &[u8], mode: u32) -> Stage {
+    let mut stage = echoing();
+    let folder = stage.path("bin");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("cursor-agent"), agent).unwrap();
+    std::fs::set_permissions(folder.join("cursor-agent"), PermissionsExt::from_mode(mode)).unwrap();
+    std::os::unix::fs::symlink(
+        env!("CARGO_BIN_EXE_fusion-cursor-stand-in"),
+        folder.join("cursor"),
+    )
+    .unwrap();
+    stage.request.binary = None;
+    // Without a home, so that nothing but this folder is looked at.
+    stage
+        .request
+        .environment
+        .retain(|(name, _)| name != "HOME" && name != "PATH");
+    stage.request.environment.push(("PATH".into(), folder.into()));
+    stage
+}
+
+#[tokio::test]
+async fn the_wrapper_does_not_stand_in_for_an_agent_that_is_there() {
+    let foreign = [b"\x7fELF\x02\x01\x01\0(garbage) (".as_slice(), &[0xB7; 64]].concat();
+    for (agent, mode) in [
+        (b"#!/bin/sh\n".as_slice(), 0o644),
+        (b"#!/no/such/interpreter\n", 0o755),
+        (&foreign, 0o755),
+        (b"#!/bin/sh\nexit 7\n", 0o755),
+    ] {
+        let stage = with_wrapper(agent, mode);
+        let failure = stage.run().await.unwrap_err();
+        assert!(
+            matches!(failure.cause, Cause::NotRunnable { .. } | Cause::Exited { .. }),
+            "{failure:?}"
+        );
+        assert!(!stage.path("echo.json").exists(), "the wrapper ran for {agent:?}");
+    }
+    // The same stage without the agent: it would have run.
+    let stage = with_wrapper(b"", 0o755);
+    std::fs::remove_file(stage.path("bin/cursor-agent")).unwrap();
+    stage.run().await.unwrap();
+    assert_eq!(read_json(&stage.path("echo.json"))["argv"][1], "agent");
+}
