@@ -5,10 +5,12 @@
 //! anything behind.
 
 pub mod brief;
+pub mod mark;
 mod members;
 mod refusal;
 mod registry;
 mod spawner;
+pub mod survey;
 mod tail;
 #[cfg(unix)]
 mod unix;
@@ -19,6 +21,7 @@ use std::path::PathBuf;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
+pub use mark::Mark;
 pub use refusal::Refusal;
 pub use registry::{Owner, kill_owned_by};
 pub use tail::Tail;
@@ -95,7 +98,9 @@ impl Exit {
 /// # Errors
 /// What the operating system said: `NotFound` for a missing program, interpreter or directory,
 /// `PermissionDenied`, `ENOEXEC` and so on.
-pub async fn start(launch: Launch) -> io::Result<Running> {
+pub async fn start(mut launch: Launch) -> io::Result<Running> {
+    let mark = Mark::next();
+    mark.put_into(&mut launch.env);
     let (owner, program) = (launch.owner, launch.program.clone());
     let mut child = spawner::spawn(launch).await?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());

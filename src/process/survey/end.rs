@@ -1,0 +1,134 @@
+//! Ending what belongs to a turn: the one way, whatever the reason.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::{Lineage, Process};
+
+/// How far a teardown goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The leader alone.
+    Leader,
+    /// The leader and its group.
+    Group,
+    /// All that came of it, wherever it is.
+    All,
+}
+
+impl Reach {
+    /// Whether it covers a process of a lineage that has this leader.
+    pub(in crate::process) fn covers(self, process: &Process, leader: Option<i32>) -> bool {
+        match self {
+            Self::Leader => leader == Some(process.id.pid),
+            Self::Group => leader == Some(process.group),
+            Self::All => true,
+        }
+    }
+}
+
+/// A leader that is held: while it is not reaped its group can be signalled as one.
+pub(in crate::process) trait Hold {
+    /// Whether the leader itself has not ended.
+    fn runs(&self) -> bool;
+    /// Signal the leader, or the whole group.
+    fn signal(&self, reach: Reach, signal: Signal);
+    /// Whether nobody has time for a grace any more.
+    fn hurried(&self) -> bool;
+    /// Wait for that long, or until one of the above has changed.
+    fn wait(&self, pause: Duration);
+}
+
+/// No leader is held: all are signalled one by one.
+pub(super) struct Nobody;
+
+impl Hold for Nobody {
+    fn runs(&self) -> bool {
+        false
+    }
+    fn signal(&self, _reach: Reach, _signal: Signal) {}
+    fn hurried(&self) -> bool {
+        false
+    }
+    fn wait(&self, pause: Duration) {
+        thread::park_timeout(pause);
+    }
+}
+
+/// Between two looks at whether those who were signalled are gone: from, and up to.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+/// How long after a SIGKILL the machine is looked over again, for those who were born in between.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// SIGTERM, up to `grace`, SIGKILL; again until nothing within reach is found, for at most `patience` after the
+/// first SIGKILL. Gives all that is still alive, out of reach or not.
+///
+/// One in an uninterruptible wait, or of another user, does not go, and must not hold whoever waits.
+pub(in crate::process) fn end(
+    lineage: &mut Lineage,
+    hold: &dyn Hold,
+    reach: Reach,
+    grace: Duration,
+    patience: Duration,
+) -> Vec<Process> {
+    let leader = lineage.leader;
+    let kill_from = Instant::now() + grace;
+    let mut killing_since = None;
+    let mut asked = false;
+    loop {
+        // Before any signal: of one that has cleared its environment, only the parent tells.
+        let found = lineage.look();
+        let mut reached = found.clone();
+        reached.retain(|process| reach.covers(process, leader) && !lineage.denied.contains(&process.id));
+        if reached.is_empty() && !hold.runs() {
+            return found;
+        }
+        let now = Instant::now();
+        if now >= kill_from || hold.hurried() {
+            let since = *killing_since.get_or_insert(now);
+            if now >= since + patience {
+                tracing::warn!(left = reached.len(), "processes are still there after SIGKILL");
+                return found;
+            }
+        }
+        let until = match killing_since {
+            Some(_) => {
+                hold.signal(reach, Signal::KILL);
+                signal_outsiders(lineage, &reached, leader, Signal::KILL);
+                now + AGAIN
+            }
+            None => {
+                // The group once: a second SIGTERM makes some programs drop what they save.
+                if !std::mem::replace(&mut asked, true) {
+                    hold.signal(reach, Signal::TERM);
+                }
+                signal_outsiders(lineage, &reached, leader, Signal::TERM);
+                kill_from
+            }
+        };
+        wait_for(&reached, hold, until, killing_since.is_none());
+    }
+}
+
+/// Those who left the group, one by one.
+fn signal_outsiders(lineage: &mut Lineage, reached: &[Process], leader: Option<i32>, signal: Signal) {
+    for process in reached.iter().filter(|process| leader != Some(process.group)) {
+        lineage.signal(process, signal);
+    }
+}
+
+/// Until none of these is alive, at most until then. Only these are looked at, not the whole machine.
+fn wait_for(reached: &[Process], hold: &dyn Hold, until: Instant, asking: bool) {
+    let (mut pause, longest) = PAUSES;
+    loop {
+        let now = Instant::now();
+        let there = hold.runs() || reached.iter().any(Process::is_alive);
+        if !there || now >= until || (asking && hold.hurried()) {
+            return;
+        }
+        hold.wait(pause.min(until - now));
+        pause = (pause * 2).min(longest);
+    }
+}

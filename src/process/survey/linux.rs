@@ -1,0 +1,316 @@
+//! Processes as Linux tells of them, in `/proc`.
+
+use std::fmt::Write as _;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
+use rustix::io::{Errno, read};
+use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+
+use super::super::mark;
+use super::{Identity, Process, Seen, gone_is_fine, signalled};
+
+/// `flags` in `stat` of a thread of the kernel's own.
+const KERNEL_THREAD: u32 = 0x0020_0000;
+/// How long a process that is just becoming another program is given, until its environment can be read.
+const BECOMING: Duration = Duration::from_millis(1);
+
+/// What one `stat` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
+    process: Process,
+    kernel: bool,
+}
+
+/// Everything that started at `since` or later.
+pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec<Seen>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let proc = openat(CWD, "/proc", flags, Mode::empty())?;
+    let mut names = [MaybeUninit::<u8>::uninit(); 16 * 1024];
+    let mut entries = RawDir::new(&proc, &mut names);
+    let mut reader = Reader::new(proc.as_fd());
+    let mut seen = Vec::new();
+    let mut blank = Vec::new();
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let Some(pid) = number(entry.file_name().to_bytes()) else {
+            continue;
+        };
+        // One that is gone by now is no loss.
+        let Some(Stat { process, kernel }) = reader.stat(pid) else {
+            continue;
+        };
+        if process.id.started < since || kernel {
+            continue;
+        }
+        let environment = if process.zombie {
+            Environment::Unknown
+        } else {
+            reader.environment(pid, marked)
+        };
+        if environment == Environment::Blank {
+            blank.push(seen.len());
+        }
+        seen.push(Seen {
+            process,
+            marked: environment == Environment::Marked,
+        });
+    }
+    if !blank.is_empty() {
+        pause(BECOMING);
+        for index in blank {
+            let Seen { process, marked: is } = &mut seen[index];
+            *is = reader.environment(process.id.pid, marked) == Environment::Marked
+                && reader
+                    .stat(process.id.pid)
+                    .is_some_and(|stat| stat.process.id == process.id);
+        }
+    }
+    Ok(seen)
+}
+
+#[allow(clippy::disallowed_methods, reason = "a look has a thread for itself")]
+fn pause(time: Duration) {
+    thread::sleep(time);
+}
+
+/// Whether this very process has not ended.
+pub(super) fn alive(id: Identity) -> bool {
+    stat_of(id.pid).is_some_and(|stat| stat.process.id == id && !stat.process.zombie)
+}
+
+/// When the process of this number started.
+pub(super) fn started(pid: i32) -> Option<u64> {
+    stat_of(pid).map(|stat| stat.process.id.started)
+}
+
+/// The session of this process; 0 where its leader has no number here. A system call would answer the same, but
+/// its wrapper takes 0 for impossible.
+pub(super) fn own_session() -> i32 {
+    stat_of(super::own_pid()).map_or(0, |stat| stat.process.session)
+}
+
+/// Its words, each ended by a NUL.
+pub(super) fn command(pid: i32) -> Option<Vec<u8>> {
+    let mut reader = Reader::new(CWD);
+    reader.read(format_args!("/proc/{pid}/cmdline"))?;
+    Some(reader.bytes)
+}
+
+/// Signal exactly this process. One that is gone is a success.
+pub(super) fn signal(id: Identity, signal: Signal) -> rustix::io::Result<()> {
+    let Some(pid) = signalled(id.pid) else {
+        return Ok(());
+    };
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        // The descriptor is of whoever has the number now, and stays so: what is read here cannot change hands.
+        Ok(process) if started(id.pid) == Some(id.started) => {
+            gone_is_fine(pidfd_send_signal(process, signal))
+        }
+        Err(Errno::NOSYS | Errno::PERM | Errno::MFILE | Errno::NFILE)
+            if started(id.pid) == Some(id.started) =>
+        {
+            gone_is_fine(kill_process(pid, signal))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn stat_of(pid: i32) -> Option<Stat> {
+    let mut reader = Reader::new(CWD);
+    reader.read(format_args!("/proc/{pid}/stat"))?;
+    parse(&reader.bytes)
+}
+
+fn number(name: &[u8]) -> Option<i32> {
+    name.first().filter(|byte| byte.is_ascii_digit())?;
+    std::str::from_utf8(name).ok()?.parse().ok()
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Environment {
+    Marked,
+    Other,
+    /// Nothing in it: cleared, or not filled yet.
+    Blank,
+    /// It may not be read.
+    Unknown,
+}
+
+/// Reads small files below a folder, into a buffer that is used again.
+struct Reader<'fd> {
+    folder: BorrowedFd<'fd>,
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl<'fd> Reader<'fd> {
+    fn new(folder: BorrowedFd<'fd>) -> Self {
+        Self {
+            folder,
+            name: String::with_capacity(32),
+            bytes: Vec::new(),
+        }
+    }
+
+    fn stat(&mut self, pid: i32) -> Option<Stat> {
+        self.read(format_args!("{pid}/stat"))?;
+        parse(&self.bytes)
+    }
+
+    fn environment(&mut self, pid: i32, marked: &dyn Fn(&[u8]) -> bool) -> Environment {
+        match self.read(format_args!("{pid}/environ")) {
+            None => Environment::Unknown,
+            Some(()) if self.bytes.is_empty() => Environment::Blank,
+            Some(()) => match mark::value_in(&self.bytes) {
+                Some(value) if marked(value) => Environment::Marked,
+                _ => Environment::Other,
+            },
+        }
+    }
+
+    fn read(&mut self, name: std::fmt::Arguments<'_>) -> Option<()> {
+        const STEP: usize = 8 * 1024;
+        self.name.clear();
+        self.name.write_fmt(name).ok()?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(self.folder, self.name.as_str(), flags, Mode::empty()).ok()?;
+        let mut length = 0;
+        loop {
+            if self.bytes.len() < length + STEP {
+                self.bytes.resize(length + STEP, 0);
+            }
+            let room = self.bytes.len() - length;
+            match read(&file, &mut self.bytes[length..]) {
+                // These files are given in one go, as far as there is room.
+                Ok(more) if more < room => {
+                    length += more;
+                    break;
+                }
+                Ok(more) => length += more,
+                Err(Errno::INTR) => {}
+                Err(_) => return None,
+            }
+        }
+        self.bytes.truncate(length);
+        Some(())
+    }
+}
+
+/// Reads one `stat`: `pid (comm) state ppid pgrp session tty tpgid flags …`, the start as the 22nd, where `comm`
+/// may hold anything.
+fn parse(stat: &[u8]) -> Option<Stat> {
+    let name = memchr::memchr(b' ', stat)?;
+    let pid = number(&stat[..name])?;
+    let rest = std::str::from_utf8(&stat[memchr::memrchr(b')', stat)? + 1..]).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
+    let flags: u32 = fields.nth(2)?.parse().ok()?;
+    let started = fields.nth(12)?.parse().ok()?;
+    let process = Process {
+        id: Identity { pid, started },
+        parent,
+        group,
+        session,
+        zombie: matches!(state, "Z" | "X" | "x"),
+    };
+    Some(Stat {
+        process,
+        kernel: flags & KERNEL_THREAD != 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REST: &str = "0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 9900 1000000 200 18446744073709551615";
+
+    fn stat(head: &str) -> Option<Process> {
+        parse(format!("{head} {REST}").as_bytes()).map(|stat| stat.process)
+    }
+
+    #[test]
+    fn a_stat_is_read_whatever_the_program_calls_itself() {
+        let is = |state: &str| Process {
+            id: Identity {
+                pid: 12,
+                started: 9900,
+            },
+            parent: 3,
+            group: 7,
+            session: 5,
+            zombie: state == "Z",
+        };
+        for (head, state) in [
+            ("12 (node) S 3 7 5", "S"),
+            ("12 (node) Z 3 7 5", "Z"),
+            ("12 (a) Z 1 8 (b) R 3 7 5", "R"),
+            ("12 () S 3 7) Z 3 7 5", "Z"),
+            ("12 (two words) S 3 7 5", "S"),
+        ] {
+            assert_eq!(stat(head), Some(is(state)), "{head}");
+        }
+        for cut in [
+            "",
+            "12",
+            "12 (cut",
+            "12 (node)",
+            "12 (node) S 3 7",
+            "x (node) S 3 7 5 4",
+        ] {
+            assert_eq!(parse(cut.as_bytes()), None, "{cut:?}");
+        }
+    }
+
+    #[test]
+    fn threads_of_the_kernel_are_told() {
+        let kernel = b"9 (kworker/0:0) I 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 9900 0 0";
+        assert!(parse(kernel).unwrap().kernel);
+        assert!(
+            !parse(format!("12 (node) S 3 7 5 {REST}").as_bytes())
+                .unwrap()
+                .kernel
+        );
+    }
+
+    #[test]
+    fn this_very_process_is_seen_and_not_what_is_older() {
+        let own = super::super::own_pid();
+        let since = started(own).unwrap();
+        let id = Identity {
+            pid: own,
+            started: since,
+        };
+        assert!(alive(id));
+        assert!(!alive(Identity { started: 0, ..id }));
+        let walked = walk(since, &|_| false).unwrap();
+        assert!(walked.iter().any(|seen| seen.process.id == id && !seen.marked));
+        assert!(walked.iter().all(|seen| seen.process.id.started >= since));
+        let words = command(own).unwrap();
+        assert!(words.ends_with(b"\0") && words.len() > 1);
+    }
+
+    #[test]
+    fn a_number_in_other_hands_is_not_signalled() {
+        let own = super::super::own_pid();
+        for id in [
+            Identity { pid: own, started: 1 },
+            Identity {
+                pid: 1,
+                started: started(1).unwrap_or(0),
+            },
+            Identity { pid: 0, started: 0 },
+            Identity { pid: -1, started: 0 },
+        ] {
+            signal(id, Signal::KILL).unwrap();
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Finding all processes of a turn, wherever they went, and ending them.
+//!
+//! A process belongs to a turn where one of these holds:
+//! - its environment carries the turn's [mark](super::mark), which children inherit;
+//! - its parent belongs to it, so a cleared environment alone hides nobody;
+//! - it is in the group of the turn's leader;
+//! - it is in a session that the turn made: one with a member of the turn, and not the one this host is in;
+//! - it belonged to it when it was seen before.
+//!
+//! What has cleared its environment, gone into a session of its own *and* lost its parent before the first look is
+//! not found. Whose program runs as another user is found where it descends from the turn, and cannot be signalled.
+//!
+//! Nothing here needs an async runtime: looks and waits block. `linux.rs` and `macos.rs` are twins.
+
+mod end;
+mod kin;
+#[cfg(target_os = "linux")]
+#[path = "linux.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "macos.rs"]
+mod system;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+
+use super::mark::{self, Mark};
+
+pub(super) use end::{Hold, Reach, end};
+use kin::{Roots, kin};
+
+/// Which process: its number alone may be another's by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// Its process id.
+    pub pid: i32,
+    /// When it started, in a unit of the system's own that only grows.
+    pub started: u64,
+}
+
+/// What is known of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process {
+    /// Which one.
+    pub id: Identity,
+    /// The process id of its parent.
+    pub parent: i32,
+    /// Its process group.
+    pub group: i32,
+    /// Its session; 0 where the leader of that has no number here, or the system does not tell.
+    pub session: i32,
+    /// It has ended, and nobody has waited for it yet.
+    pub zombie: bool,
+}
+
+impl Process {
+    /// Its command line, the words joined by blanks; `None` where it is gone, or has none.
+    #[must_use]
+    pub fn command(&self) -> Option<String> {
+        let line = system::command(self.id.pid)?;
+        // Read first, then compared: a number that changed hands in between gives nothing.
+        if !system::alive(self.id) {
+            return None;
+        }
+        let words = line.strip_suffix(b"\0").unwrap_or(&line);
+        let joined = String::from_utf8_lossy(words).replace('\0', " ");
+        (!joined.is_empty()).then_some(joined)
+    }
+
+    /// Whether it has not ended yet.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        system::alive(self.id)
+    }
+}
+
+/// A process as one look shows it.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    process: Process,
+    /// Whether its environment carries a mark that is looked for.
+    marked: bool,
+}
+
+/// Whose processes are looked for.
+#[derive(Debug, Clone)]
+pub enum Marked {
+    /// All of a host, by its [name](mark::host), but for the turns of these numbers.
+    Host {
+        /// The host.
+        host: String,
+        /// The turns that are left alone.
+        kept: Vec<u64>,
+    },
+    /// Of these turns of this host.
+    Turns(Vec<u64>),
+}
+
+impl Marked {
+    fn covers(&self, value: &[u8]) -> bool {
+        match self {
+            Self::Host { host, kept } => {
+                mark::number_in(value, host).is_some_and(|number| !kept.contains(&number))
+            }
+            Self::Turns(numbers) => {
+                mark::number_in(value, mark::host()).is_some_and(|number| numbers.contains(&number))
+            }
+        }
+    }
+}
+
+/// All that came of one turn or of several, followed from look to look.
+#[derive(Debug)]
+pub struct Lineage {
+    marked: Marked,
+    /// The leader whose group belongs to it, while that is not reaped.
+    leader: Option<i32>,
+    /// Nothing that started earlier belongs to it; `None` until the leader was looked at.
+    since: Option<u64>,
+    known: HashSet<Identity>,
+    /// Those who were asked to end, and who is another user's and cannot be.
+    asked: HashSet<Identity>,
+    denied: HashSet<Identity>,
+    /// The session that this host is in.
+    home: i32,
+}
+
+impl Lineage {
+    /// All that a host started, but for the turns of the numbers in `kept`. To be called in the session that the
+    /// host is in: by the guard, before it makes one of its own.
+    #[must_use]
+    pub fn of_host(host: &str, kept: Vec<u64>) -> Self {
+        let host = host.to_owned();
+        Self::new(Marked::Host { host, kept }, None, Some(0))
+    }
+
+    /// All that comes of a started process that is not reaped yet.
+    pub(super) fn of_leader(mark: Mark, leader: Pid) -> Self {
+        let leader = leader.as_raw_pid();
+        Self::new(Marked::Turns(vec![mark.number()]), Some(leader), None)
+    }
+
+    fn new(marked: Marked, leader: Option<i32>, since: Option<u64>) -> Self {
+        Self {
+            marked,
+            leader,
+            since,
+            known: HashSet::new(),
+            asked: HashSet::new(),
+            denied: HashSet::new(),
+            home: system::own_session(),
+        }
+    }
+
+    /// Turns of this host whose processes are left alone from now on, where it is a whole host's.
+    pub fn keep(&mut self, number: u64) {
+        if let Marked::Host { kept, .. } = &mut self.marked {
+            kept.push(number);
+        }
+    }
+
+    /// The leader is about to be reaped: its number, and with it the group's, may soon be another's.
+    pub(super) fn forget_leader(&mut self) {
+        self.leader = None;
+    }
+
+    /// Take in what another one follows; both are of turns of this host, and that one's leader is forgotten.
+    pub(super) fn absorb(&mut self, other: Self) {
+        if let (Marked::Turns(numbers), Marked::Turns(more)) = (&mut self.marked, other.marked) {
+            numbers.extend(more);
+        }
+        self.since = self.since.min(other.since);
+        self.known.extend(other.known);
+        self.denied.extend(other.denied);
+    }
+
+    /// Look for all that is alive. One that was an orphan of ours and has ended is waited for, where that falls
+    /// to this process.
+    pub fn look(&mut self) -> Vec<Process> {
+        let since = match (self.since, self.leader) {
+            (Some(since), _) => since,
+            (None, Some(leader)) => system::started(leader).unwrap_or(0),
+            (None, None) => 0,
+        };
+        self.since = Some(since);
+        let seen = system::walk(since, &|value| self.marked.covers(value)).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the processes of this machine cannot be listed");
+            Vec::new()
+        });
+        let roots = Roots {
+            leader: self.leader,
+            known: &self.known,
+            home: self.home,
+            own: own_pid(),
+        };
+        let mut found = kin(&seen, &roots);
+        self.known.extend(found.iter().map(|process| process.id));
+        found.retain(|process| {
+            if process.zombie {
+                self.reap_adopted(process);
+            }
+            !process.zombie
+        });
+        found
+    }
+
+    /// Where this host is process 1, or a subreaper, it becomes the parent of orphans. Whoever started them is
+    /// gone, so nobody waits for them but us.
+    fn reap_adopted(&self, process: &Process) {
+        let ours = process.parent == own_pid() && Some(process.id.pid) != self.leader;
+        if let (true, Some(pid)) = (ours, signalled(process.id.pid)) {
+            let _status = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        }
+    }
+
+    /// Ask a process to end, once, or kill it.
+    fn signal(&mut self, process: &Process, signal: Signal) {
+        if signal == Signal::TERM && !self.asked.insert(process.id) {
+            return;
+        }
+        match system::signal(process.id, signal) {
+            Ok(()) => {}
+            Err(Errno::PERM) => {
+                self.denied.insert(process.id);
+            }
+            Err(error) => {
+                tracing::warn!(pid = process.id.pid, %error, "signal not delivered");
+            }
+        }
+    }
+
+    /// End all of it: SIGTERM, up to `grace`, SIGKILL, and again until nothing is found, for at most `patience`
+    /// after the first SIGKILL. Gives what is still alive. It blocks.
+    pub fn end(&mut self, grace: Duration, patience: Duration) -> Vec<Process> {
+        end(self, &end::Nobody, Reach::All, grace, patience)
+    }
+}
+
+fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_pid()
+}
+
+/// The number as one that may be signalled: neither process 1 nor what means several at once.
+fn signalled(pid: i32) -> Option<Pid> {
+    Some(pid).filter(|pid| *pid > 1).and_then(Pid::from_raw)
+}
+
+/// A process that is gone has all that a signal could give it.
+fn gone_is_fine(sent: rustix::io::Result<()>) -> rustix::io::Result<()> {
+    match sent {
+        Err(Errno::SRCH) => Ok(()),
+        sent => sent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_covers_all_its_turns_but_the_kept_ones() {
+        let all = Marked::Host {
+            host: "12-ab".into(),
+            kept: vec![3],
+        };
+        for (value, covered) in [
+            ("12-ab.1", true),
+            ("12-ab.3", false),
+            ("12-ab.30", true),
+            ("1-x.1", false),
+        ] {
+            assert_eq!(all.covers(value.as_bytes()), covered, "{value}");
+        }
+        let two = Marked::Turns(vec![1, 7]);
+        for (number, covered) in [(1, true), (7, true), (17, false)] {
+            let value = format!("{}.{number}", mark::host());
+            assert_eq!(two.covers(value.as_bytes()), covered, "{value}");
+        }
+        assert!(!two.covers(b"1-x.1"), "another host's");
+    }
+}
