@@ -7,11 +7,13 @@ mod turn;
 use std::time::{Duration, Instant};
 
 use fusion_cursor_native::cli::failure::FailureClass;
-use fusion_cursor_native::process::{Exit, Owner, kill_owned_by};
+use fusion_cursor_native::process::{Exit, Owner, Whose, end_owned_by};
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{Cause, Taken};
 use serde_json::{Value, json};
-use turn::{ByHand, Eager, Stage, children, eventually, init, is_zombie, result, runs, text, within};
+use turn::{
+    ByHand, Eager, PATIENCE, Stage, children, eventually, init, is_zombie, result, runs, text, within,
+};
 
 /// A child that says where it is and then stays, whatever it is asked.
 fn stubborn(as_: &str, hold: &str) -> Value {
@@ -252,18 +254,30 @@ async fn a_dropped_turn_leaves_no_process() {
 }
 
 #[tokio::test]
-async fn the_owner_can_kill_what_is_its_own_and_nothing_else() {
+async fn the_owner_can_end_what_is_its_own_and_nothing_else() {
     let steps = json!([init(), { "touch": "leader" }, { "linger": true }]);
     let (mut mine, mut other) = (Stage::new(&steps), Stage::new(&steps));
     (mine.request.owner, other.request.owner) = (Owner(71), Owner(72));
     let (_control, task) = mine.start(|control| Eager { control });
     let (other_control, other_task) = other.start(|control| Eager { control });
     let (leader, other_leader) = (mine.touched("leader").await, other.touched("leader").await);
-    assert_eq!(kill_owned_by(Owner(71)), 1);
-    let failure = within("the killed turn", task).await.unwrap().unwrap_err();
-    assert_eq!(failure.partial.exit, Some(Exit::Signal(9)));
-    assert!(!runs(leader) && runs(other_leader));
-    assert_eq!(kill_owned_by(Owner(71)), 0, "a turn that is over is forgotten");
+    let end = || tokio::task::spawn_blocking(|| end_owned_by(Whose::Of(Owner(71)), PATIENCE));
+    assert_eq!(end().await.unwrap(), 1);
+    assert!(!runs(leader) && !is_zombie(leader), "it was waited for");
+    let failure = within("the ended turn", task).await.unwrap().unwrap_err();
+    assert_eq!(failure.cause, Cause::Aborted);
+    assert_eq!(
+        failure.partial.exit,
+        Some(Exit::Signal(15)),
+        "asked, and not killed"
+    );
+    assert!(runs(other_leader));
+    assert_eq!(end().await.unwrap(), 0, "a turn that is over is forgotten");
+    assert_eq!(
+        mine.run().await.unwrap_err().cause,
+        Cause::Aborted,
+        "nothing is started for it any more"
+    );
     other_control.abort();
     within("the other turn", other_task).await.unwrap().unwrap_err();
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use fusion_cursor_native::cli::args::TurnFlags;
 use fusion_cursor_native::cli::environment::compose;
+use fusion_cursor_native::process::mark;
 use fusion_cursor_native::turn::{Cause, Failure};
 use serde_json::json;
 use turn::{Stage, init, read_json, result};
@@ -88,7 +89,13 @@ async fn its_environment_is_the_composed_one_and_nothing_else() {
         ],
     );
     stage.run().await.unwrap();
-    let echo = read_json(&stage.path("echo.json"));
+    let mut echo = read_json(&stage.path("echo.json"));
+    let mark = echo["env"]
+        .as_object_mut()
+        .unwrap()
+        .remove(mark::VARIABLE)
+        .unwrap();
+    assert!(mark.as_str().unwrap().starts_with(mark::host()), "{mark}");
     assert_eq!(
         echo["env"],
         json!({ "PATH": "/bin", "FUSION_CURSOR_SCENARIO": scenario, "ADDED": "ü" })

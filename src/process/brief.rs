@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::{Exit, Launch, Refusal, Running, start};
+use super::{Exit, Launch, Reach, Refusal, Running, called_off, start};
 
 /// How much of each stream is kept, in bytes. The rest is read and thrown away, so that the program never
 /// waits for a reader.
@@ -67,9 +67,9 @@ enum End {
 
 /// Run a program to its end, with nothing on its standard input and for at most `limit`.
 ///
-/// At the limit its whole process group is killed. What it leaves behind in its group when it ends by itself is
+/// At the limit all that came of it is killed, and so it is where its owner is called off. What it leaves behind in its group when it ends by itself is
 /// killed too, and a process that holds its pipes open is waited for 200 ms at most. Dropping the future kills
-/// the group.
+/// all that came of it.
 ///
 /// A program that is just being replaced (`ETXTBSY`), or a system short of processes (`EAGAIN`), is tried again
 /// a few times.
@@ -79,6 +79,7 @@ enum End {
 pub async fn run(launch: Launch, limit: Duration) -> io::Result<Ran> {
     let began = Instant::now();
     let deadline = began + limit;
+    let owner = launch.owner;
     let Running {
         stdin,
         mut stdout,
@@ -91,6 +92,7 @@ pub async fn run(launch: Launch, limit: Duration) -> io::Result<Ran> {
     // Closed, so that whoever reads it finds its end.
     drop(stdin);
     let (mut out, mut err) = (Kept::default(), Kept::default());
+    let off = called_off(owner).wait();
     let end = {
         let reading = async { tokio::join!(out.read(&mut stdout), err.read(&mut stderr)) };
         tokio::pin!(reading);
@@ -100,19 +102,30 @@ pub async fn run(launch: Launch, limit: Duration) -> io::Result<Ran> {
                 _ = &mut reading => { tree.exited().await; true }
             }
         };
-        match timeout_at(deadline, ended).await {
-            Err(_) => End::TimedOut,
-            Ok(true) => End::Tidy,
-            Ok(false) => match timeout(DRAIN, &mut reading).await {
+        let in_time = async {
+            tokio::select! {
+                ended = timeout_at(deadline, ended) => ended.ok(),
+                () = off => None,
+            }
+        };
+        match in_time.await {
+            None => End::TimedOut,
+            Some(true) => End::Tidy,
+            Some(false) => match timeout(DRAIN, &mut reading).await {
                 Ok(_) => End::Tidy,
                 Err(_) => End::Held,
             },
         }
     };
     let exit = match end {
-        // Dropping the tree kills what may be left, and nothing has to be waited for.
-        End::Tidy => tree.exited().await,
-        End::Held | End::TimedOut => tree.end(Duration::ZERO).await,
+        End::Tidy => {
+            let exit = tree.exited().await;
+            // Nothing has to be waited for.
+            tree.dismiss();
+            exit
+        }
+        End::Held => tree.end(Reach::Group, Duration::ZERO, None).await.exit,
+        End::TimedOut => tree.end(Reach::All, Duration::ZERO, None).await.exit,
     };
     Ok(Ran {
         exit,

@@ -2,16 +2,17 @@
 //!
 //! [`start`] gives a [`Running`]: the three pipes and the [`Tree`]; [`brief`] runs a program for its output. A
 //! tree that is dropped while its processes live is killed, so no early return, panic or cancelled future leaves
-//! anything behind.
+//! anything behind. [`survey`] finds what left the group of its tree, by the [`mark`] that all of it carries.
 
 pub mod brief;
 pub mod mark;
-mod members;
+mod pending;
 mod refusal;
 mod registry;
 mod spawner;
 pub mod survey;
 mod tail;
+mod tree;
 #[cfg(unix)]
 mod unix;
 
@@ -21,12 +22,15 @@ use std::path::PathBuf;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
+use spawner::Fresh;
+
 pub use mark::Mark;
+pub use pending::Pending;
 pub use refusal::Refusal;
-pub use registry::{Owner, kill_owned_by};
+pub use registry::{Busy, Owner, Whose, call_off, called_off, end_owned_by};
+pub use survey::Reach;
 pub use tail::Tail;
-#[cfg(unix)]
-pub use unix::Tree;
+pub use tree::{Ended, Tree};
 
 #[cfg(not(unix))]
 compile_error!("fusion-cursor-native starts processes on Linux and macOS; this platform is not supported");
@@ -42,7 +46,7 @@ pub struct Launch {
     pub cwd: PathBuf,
     /// The whole environment: nothing else is inherited.
     pub env: Vec<(OsString, OsString)>,
-    /// Who answers for it: [`kill_owned_by`] ends all processes of one owner.
+    /// Who answers for it: [`end_owned_by`] ends all processes of one owner.
     pub owner: Owner,
 }
 
@@ -90,7 +94,7 @@ impl Exit {
     }
 }
 
-/// Start a process in a group of its own.
+/// Start a process in a group of its own, with a [mark] in its environment.
 ///
 /// Its pipes are not inherited by any other process, its signal mask is empty, and on Linux it is killed
 /// when this host dies, however that happens.
@@ -98,17 +102,14 @@ impl Exit {
 /// # Errors
 /// What the operating system said: `NotFound` for a missing program, interpreter or directory,
 /// `PermissionDenied`, `ENOEXEC` and so on.
-pub async fn start(mut launch: Launch) -> io::Result<Running> {
-    let mark = Mark::next();
-    mark.put_into(&mut launch.env);
-    let (owner, program) = (launch.owner, launch.program.clone());
-    let mut child = spawner::spawn(launch).await?;
-    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    // From here on a failure kills and reaps what was started, since the tree is dropped.
-    let tree = Tree::watch(child, owner)?;
-    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-        return Err(io::Error::other("a pipe of the new process is missing"));
-    };
+pub async fn start(launch: Launch) -> io::Result<Running> {
+    let program = launch.program.clone();
+    let Fresh {
+        tree,
+        stdin,
+        stdout,
+        stderr,
+    } = spawner::spawn(launch).await?;
     unix::widen(&stdout);
     Ok(Running {
         program,

@@ -5,40 +5,29 @@
 //! does all the forking. It also keeps the fork of a large host off the event loop.
 
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use tokio::sync::oneshot;
 
-use super::{Launch, unix};
+use super::{Busy, Launch, Mark, Tree, unix};
 
 struct Job {
     launch: Launch,
-    answer: oneshot::Sender<io::Result<Unclaimed>>,
+    /// A host that ends waits for the answer, and for what becomes of it.
+    busy: Busy,
+    answer: oneshot::Sender<io::Result<Fresh>>,
 }
 
-/// A child on its way to whoever asked for it. Where that one is gone, before or after the answer was sent, it
-/// is dropped, and so ended: a plain [`Child`] would live on, and then stay a zombie.
-struct Unclaimed(Option<Child>);
-
-impl Unclaimed {
-    fn claim(mut self) -> io::Result<Child> {
-        self.0
-            .take()
-            .ok_or_else(|| io::Error::other("a new process was claimed twice"))
-    }
-}
-
-impl Drop for Unclaimed {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
-            unix::kill_group_of(&child);
-            // The group was just killed, so this returns at once; the status interests nobody.
-            let _status = child.wait();
-        }
-    }
+/// What was just started. Where whoever asked for it is gone, before or after the answer was sent, it is dropped,
+/// and so ended.
+pub(super) struct Fresh {
+    pub(super) tree: Tree,
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
 }
 
 static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();
@@ -51,13 +40,15 @@ fn spawner() -> io::Result<&'static Sender<Job>> {
     thread::Builder::new()
         .name("cursor-spawn".into())
         .spawn(move || {
-            for Job { launch, answer } in inbox {
+            for Job { launch, busy, answer } in inbox {
                 if answer.is_closed() {
                     continue;
                 }
-                let child = spawn_now(&launch).map(|child| Unclaimed(Some(child)));
+                let fresh = spawn_now(launch);
+                // From here on the tree is what is waited for.
+                drop(busy);
                 // Unheard, the answer is dropped.
-                let _heard = answer.send(child);
+                let _heard = answer.send(fresh);
             }
         })?;
     // Where two callers race, the loser's thread ends with its sender.
@@ -65,15 +56,19 @@ fn spawner() -> io::Result<&'static Sender<Job>> {
 }
 
 /// Start a process from the spawning thread.
-pub(super) async fn spawn(launch: Launch) -> io::Result<Child> {
-    let (answer, child) = oneshot::channel();
+pub(super) async fn spawn(launch: Launch) -> io::Result<Fresh> {
+    let busy = Busy::starting(launch.owner)?;
+    let (answer, fresh) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts processes is gone");
-    spawner()?.send(Job { launch, answer }).map_err(|_| gone())?;
-    child.await.map_err(|_| gone())??.claim()
+    let job = Job { launch, busy, answer };
+    spawner()?.send(job).map_err(|_| gone())?;
+    fresh.await.map_err(|_| gone())?
 }
 
 #[allow(clippy::disallowed_methods, reason = "this is the one place")]
-fn spawn_now(launch: &Launch) -> io::Result<Child> {
+fn spawn_now(mut launch: Launch) -> io::Result<Fresh> {
+    let mark = Mark::next();
+    mark.put_into(&mut launch.env);
     let mut command = Command::new(&launch.program);
     command
         .args(&launch.args)
@@ -84,5 +79,17 @@ fn spawn_now(launch: &Launch) -> io::Result<Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     unix::prepare(&mut command);
-    command.spawn()
+    let mut child = command.spawn()?;
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    // From here on a failure kills and reaps what was started, since the tree is dropped.
+    let tree = Tree::watch(child, mark, launch.owner)?;
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(io::Error::other("a pipe of the new process is missing"));
+    };
+    Ok(Fresh {
+        tree,
+        stdin,
+        stdout,
+        stderr,
+    })
 }

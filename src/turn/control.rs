@@ -1,6 +1,6 @@
 //! The two directions between a running turn and whoever started it.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -47,6 +47,8 @@ pub struct Control {
 #[derive(Debug)]
 pub struct Controlled {
     abort: Cancelled,
+    /// Whoever answers for the turn is called off.
+    off: Option<Cancelled>,
     taken: mpsc::UnboundedReceiver<Taken>,
     ledger: Arc<Mutex<Ledger>>,
 }
@@ -59,6 +61,7 @@ pub fn control() -> (Control, Controlled) {
     let ledger = Arc::new(Mutex::new(Ledger::new()));
     let controlled = Controlled {
         abort: aborted,
+        off: None,
         taken: inbox,
         ledger: Arc::clone(&ledger),
     };
@@ -88,9 +91,30 @@ impl Controlled {
         &self.ledger
     }
 
+    /// That one calls the turn off too.
+    pub(super) fn also(self, off: Cancelled) -> Self {
+        Self {
+            off: Some(off),
+            ..self
+        }
+    }
+
     /// Resolves when the turn is to end; never, where nobody can abort it any more.
     pub(super) fn aborted(&self) -> impl Future<Output = ()> + Send + use<> {
-        self.abort.wait()
+        let aborted = self.abort.wait();
+        let off = self.off.as_ref().map(Cancelled::wait);
+        async move {
+            let off = async {
+                match off {
+                    Some(off) => off.await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = aborted => {}
+                () = off => {}
+            }
+        }
     }
 
     /// What became of the batch under way. Where the starter is gone, nobody wants more.

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
 
 use crate::cli::secrets::Secrets;
-use crate::process::{Exit, Running, Tree};
+use crate::process::{self, Exit, Owner, Running, Tree};
 use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
 use crate::stream::event::{Event, OpenCall};
@@ -18,9 +18,11 @@ use crate::stream::event::{Event, OpenCall};
 use super::beside::Beside;
 use super::control::{Consumer, Controlled, Taken};
 use super::ledger::Ledger;
+use super::leftovers::{Leftovers, Teardown};
 use super::limits::{self, OpenTool, Phase};
 use super::outcome::{self, Cause, Failure, Report};
 use super::stderr::Stderr;
+use super::workspace::Stay;
 use super::{Limits, TurnRequest, prepare};
 
 /// Read at once, in bytes: what a pipe holds.
@@ -60,15 +62,16 @@ pub(super) async fn run(
             partial,
         })
     };
+    let controlled = controlled.also(process::called_off(request.owner));
     let mut aborted = pin!(controlled.aborted());
-    let running = tokio::select! {
+    let (running, stay) = tokio::select! {
         biased;
         () = &mut aborted => return Err(fail(Cause::Aborted)),
-        running = prepare::start(&request) => running.map_err(fail)?,
+        started = prepare::start(&request) => started.map_err(fail)?,
         () = sleep_until(started + request.limits.first_line) => return Err(fail(Cause::FirstLineTimeout)),
     };
     let span = tracing::info_span!("process", pid = running.tree.pid());
-    let flow = Flow::new(running, prompt, &request, controlled, consumer, started);
+    let flow = Flow::new(running, stay, prompt, &request, controlled, consumer, started);
     flow.run().instrument(span).await
 }
 
@@ -84,6 +87,9 @@ struct Flow<C> {
     controlled: Controlled,
     consumer: C,
     in_flight: bool,
+    stay: Stay,
+    owner: Owner,
+    leftovers: Leftovers,
     limits: Limits,
     started: Instant,
     quiet_since: Instant,
@@ -125,6 +131,7 @@ impl Inbox {
 impl<C: Consumer> Flow<C> {
     fn new(
         running: Running,
+        stay: Stay,
         prompt: String,
         request: &TurnRequest,
         controlled: Controlled,
@@ -146,6 +153,9 @@ impl<C: Consumer> Flow<C> {
             controlled,
             consumer,
             in_flight: false,
+            stay,
+            owner: request.owner,
+            leftovers: request.leftovers,
             limits: request.limits,
             started,
             quiet_since: started,
@@ -159,14 +169,19 @@ impl<C: Consumer> Flow<C> {
     async fn run(mut self) -> Result<Report, Box<Failure>> {
         let mut end = self.stream().await;
         let deliver = !matches!(end, End::Failed(Cause::Aborted | Cause::ConsumerStopped));
-        let kill_grace = self.limits.kill_grace;
         // A prompt that nobody reads any more must not hold a pipe open that the process waits on.
         self.stdin.end();
         if deliver {
             self.parse(Input::End);
         }
+        // Whether it is one so far, its last events not yet taken.
+        let good = matches!(end, End::Done) && self.controlled.ledger().lock().succeeded();
         let Self {
             tree,
+            stay,
+            owner,
+            leftovers,
+            limits,
             stdout,
             inbox,
             mut controlled,
@@ -175,12 +190,19 @@ impl<C: Consumer> Flow<C> {
             stderr,
             ..
         } = self;
-        let (ended, delivered) = tokio::join!(
+        let teardown = Teardown {
+            tree,
+            stay,
+            owner,
+            leftovers,
+            grace: limits.kill_grace,
+        };
+        let (behind, delivered) = tokio::join!(
             async {
-                let exit = tree.end(kill_grace).await;
+                let behind = teardown.begin(good).await;
                 // Held open until now, so that nothing of the process died of a closed pipe before its SIGTERM.
                 drop(stdout);
-                exit
+                behind
             },
             async {
                 if deliver {
@@ -195,12 +217,16 @@ impl<C: Consumer> Flow<C> {
         if let Err(cause) = delivered {
             end = End::Failed(cause);
         }
-        let stderr_tail = stderr.end(&self.secrets).await;
+        let ended = behind.exit;
+        let good = good && matches!(end, End::Done);
+        let (stderr_tail, leftovers) =
+            tokio::join!(stderr.end(&self.secrets), behind.settle(good, &self.secrets));
         let own_exit = self.exit.map(|(exit, _)| exit);
         let ledger = controlled.ledger().lock();
         let report = Report {
             duration: self.started.elapsed(),
             exit: Some(own_exit.unwrap_or(ended)),
+            leftovers,
             ..ledger.report()
         };
         let cause = match end {

@@ -121,6 +121,11 @@ impl Ledger {
                 .is_some_and(|id| Some(id) != self.session_id.as_deref())
     }
 
+    /// Whether a record ended the turn, and well.
+    pub(super) fn succeeded(&self) -> bool {
+        self.finished().is_some_and(|result| !result.is_error)
+    }
+
     /// The record that ended the turn, once it has come.
     pub(super) fn finished(&self) -> Option<&Finished> {
         self.result.as_ref()

@@ -7,10 +7,12 @@ mod beside;
 mod control;
 mod flow;
 mod ledger;
+mod leftovers;
 pub mod limits;
 mod outcome;
 mod prepare;
 mod stderr;
+mod workspace;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -24,6 +26,7 @@ use crate::process::Owner;
 use crate::stream::ParserOptions;
 
 pub use control::{Consumer, ConsumerGone, Control, Controlled, Taken, control};
+pub use leftovers::{Leftover, Leftovers};
 pub use limits::Limits;
 pub use outcome::{Cause, Failure, Report, ToolCounts};
 
@@ -48,11 +51,15 @@ pub struct TurnRequest {
     pub owner: Owner,
     /// False: nobody looks at events, so none are sent.
     pub wants_events: bool,
+    /// What becomes of processes that are still there after a good turn. After a bad one they are always ended.
+    pub leftovers: Leftovers,
 }
 
 /// Run one turn to its end.
 ///
-/// However it ends, the process and its group are gone when this resolves. Dropping the future kills them.
+/// However it ends, the process is gone when this resolves, and with it all that came of it, but for what the
+/// report lists as left over. Dropping the future kills all of it. Where the owner is
+/// [called off](crate::process::call_off), that is an abort.
 ///
 /// # Errors
 /// [`Failure`], with what the turn had so far.

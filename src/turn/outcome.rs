@@ -9,6 +9,8 @@ use crate::cli::unstarted::unstarted;
 use crate::process::Exit;
 use crate::stream::event::Dropped;
 
+use super::leftovers::Leftover;
+
 /// What a turn gave, or had so far when it failed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
@@ -30,6 +32,8 @@ pub struct Report {
     pub dropped: Dropped,
     /// How the process ended; `None` where none was started.
     pub exit: Option<Exit>,
+    /// What of the turn is still there: kept, waiting for another turn in the workspace to end, or another user's.
+    pub leftovers: Vec<Leftover>,
 }
 
 /// How many tool calls there were.

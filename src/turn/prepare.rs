@@ -9,12 +9,16 @@ use crate::cli::candidates::Places;
 use crate::cli::locate::{LocateError, Program, locate};
 use crate::process::{self, Launch, Refusal, Running};
 
+use super::workspace::Stay;
 use super::{Cause, TurnRequest};
 
-/// Start the process of a request.
-pub(super) async fn start(request: &TurnRequest) -> Result<Running, Cause> {
+/// Start the process of a request, in a workspace where the turn is counted from before that.
+pub(super) async fn start(request: &TurnRequest) -> Result<(Running, Stay), Cause> {
     let request = Arc::new(request.clone());
-    start_from(move || {
+    let cwd = request.cwd.clone();
+    let stay = tokio::task::spawn_blocking(move || Stay::begin(&cwd));
+    let stay = stay.await.map_err(|ended| Cause::Internal(ended.to_string()))?;
+    let running = start_from(move || {
         let request = Arc::clone(&request);
         // Folders may lie on a network, and a look at them may take as long as it likes.
         let looked = tokio::task::spawn_blocking(move || launch(&request));
@@ -23,8 +27,8 @@ pub(super) async fn start(request: &TurnRequest) -> Result<Running, Cause> {
                 .await
                 .unwrap_or_else(|ended| Err(Cause::Internal(ended.to_string())))
         }
-    })
-    .await
+    });
+    Ok((running.await?, stay))
 }
 
 /// Start what `look_up` finds. The CLI replaces its files when it updates itself, so what has gone between the
@@ -141,7 +145,7 @@ mod tests {
     use rustix::io::Errno;
 
     use super::*;
-    use crate::process::Owner;
+    use crate::process::{Owner, Reach};
 
     fn of(program: &str) -> Launch {
         Launch {
@@ -161,7 +165,7 @@ mod tests {
             std::future::ready(Ok(of(found)))
         });
         let tree = running.await.unwrap().tree;
-        tree.end(Duration::from_secs(5)).await;
+        tree.end(Reach::All, Duration::from_secs(5), None).await;
         assert_eq!(looks.load(Ordering::Relaxed), 2);
     }
 

@@ -18,7 +18,7 @@ use fusion_cursor_native::stream::ParserOptions;
 use fusion_cursor_native::stream::batch::Batch;
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{
-    self, Consumer, ConsumerGone, Control, Failure, Limits, Report, Taken, TurnRequest,
+    self, Consumer, ConsumerGone, Control, Failure, Leftovers, Limits, Report, Taken, TurnRequest,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -54,6 +54,7 @@ impl Stage {
             stream: ParserOptions::default(),
             owner: Owner(0),
             wants_events: true,
+            leftovers: Leftovers::Kill,
         };
         Self { folder, request }
     }

@@ -57,6 +57,9 @@ impl Hold for Nobody {
     }
 }
 
+/// How long after a SIGKILL something may still be there before it is given up, as may be one that is in an
+/// uninterruptible wait.
+pub(in crate::process) const KILL_PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks at whether those who were signalled are gone: from, and up to.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// How long after a SIGKILL the machine is looked over again, for those who were born in between.
@@ -93,20 +96,17 @@ pub(in crate::process) fn end(
                 return found;
             }
         }
-        let until = match killing_since {
-            Some(_) => {
-                hold.signal(reach, Signal::KILL);
-                signal_outsiders(lineage, &reached, leader, Signal::KILL);
-                now + AGAIN
+        let until = if killing_since.is_some() {
+            hold.signal(reach, Signal::KILL);
+            signal_outsiders(lineage, &reached, leader, Signal::KILL);
+            now + AGAIN
+        } else {
+            // The group once: a second SIGTERM makes some programs drop what they save.
+            if !std::mem::replace(&mut asked, true) {
+                hold.signal(reach, Signal::TERM);
             }
-            None => {
-                // The group once: a second SIGTERM makes some programs drop what they save.
-                if !std::mem::replace(&mut asked, true) {
-                    hold.signal(reach, Signal::TERM);
-                }
-                signal_outsiders(lineage, &reached, leader, Signal::TERM);
-                kill_from
-            }
+            signal_outsiders(lineage, &reached, leader, Signal::TERM);
+            kill_from
         };
         wait_for(&reached, hold, until, killing_since.is_none());
     }

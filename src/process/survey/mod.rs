@@ -29,7 +29,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use super::mark::{self, Mark};
 
-pub(super) use end::{Hold, Reach, end};
+pub use end::Reach;
+pub(super) use end::{Hold, KILL_PATIENCE, end};
 use kin::{Roots, kin};
 
 /// Which process: its number alone may be another's by now.

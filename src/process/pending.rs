@@ -1,0 +1,113 @@
+//! Processes of turns that are over, which somebody has still to end.
+
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::sync::oneshot;
+
+use super::registry::{Busy, Owner};
+use super::survey::{self, Hold, Lineage, Process, Reach};
+
+/// What came of turns that are over, and whose leaders are reaped. Where it is dropped, all of it is killed.
+#[derive(Debug)]
+pub struct Pending {
+    lineage: Option<Box<Lineage>>,
+    owner: Owner,
+}
+
+impl Pending {
+    pub(crate) fn new(lineage: Lineage, owner: Owner) -> Self {
+        Self {
+            lineage: Some(Box::new(lineage)),
+            owner,
+        }
+    }
+
+    /// Nothing at all.
+    #[cfg(test)]
+    pub(crate) fn none(owner: Owner) -> Self {
+        Self { lineage: None, owner }
+    }
+
+    /// Put another one to it.
+    pub(crate) fn join(&mut self, mut other: Self) {
+        match (&mut self.lineage, other.lineage.take()) {
+            (Some(lineage), Some(more)) => lineage.absorb(*more),
+            (none, more) => *none = more,
+        }
+    }
+
+    /// Who is to end it instead.
+    pub(super) fn take(mut self) -> Option<Lineage> {
+        self.lineage.take().map(|lineage| *lineage)
+    }
+
+    /// Let it live.
+    pub(crate) fn spare(mut self) {
+        self.lineage = None;
+    }
+
+    /// End all of it: SIGTERM, up to `grace`, SIGKILL. Gives what cannot be ended. It goes on where the future is
+    /// dropped.
+    pub(crate) async fn end(mut self, grace: Duration) -> Vec<Process> {
+        let Some(lineage) = self.lineage.take() else {
+            return Vec::new();
+        };
+        let (answer, left) = oneshot::channel();
+        sweep(lineage, self.owner, grace, Some(answer));
+        left.await.unwrap_or_default()
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(lineage) = self.lineage.take() {
+            sweep(lineage, self.owner, Duration::ZERO, None);
+        }
+    }
+}
+
+fn sweep(
+    mut lineage: Box<Lineage>,
+    owner: Owner,
+    grace: Duration,
+    answer: Option<oneshot::Sender<Vec<Process>>>,
+) {
+    let leaderless = Leaderless(Busy::with(owner));
+    let made = thread::Builder::new()
+        .name("cursor-end".into())
+        .stack_size(256 * 1024)
+        .spawn(move || {
+            let left = survey::end(
+                &mut lineage,
+                &leaderless,
+                Reach::All,
+                grace,
+                survey::KILL_PATIENCE,
+            );
+            if let Some(answer) = answer {
+                // Unheard where the turn was dropped.
+                let _heard = answer.send(left);
+            }
+        });
+    if let Err(error) = made {
+        tracing::error!(%error, "no thread to end what a turn left behind: it stays until this host ends");
+    }
+}
+
+/// No leader is held: all are signalled one by one.
+struct Leaderless(Busy);
+
+impl Hold for Leaderless {
+    fn runs(&self) -> bool {
+        false
+    }
+    fn signal(&self, _reach: Reach, _signal: Signal) {}
+    fn hurried(&self) -> bool {
+        self.0.hurried()
+    }
+    fn wait(&self, pause: Duration) {
+        thread::park_timeout(pause);
+    }
+}
