@@ -30,7 +30,10 @@ export interface CursorPromptInput {
   approveMcps?: boolean;
   /** Pass `--workspace <cwd>` too. The CLI takes the workspace from `cwd`; only a launcher that changes folder needs this. Default: false. */
   workspaceFlagRequired?: boolean;
-  /** Ends the turn: the promise rejects at once with a {@link CursorError} of code `CURSOR_ABORTED` whose `cause` is `signal.reason`. */
+  /**
+   * Ends the turn: the promise rejects at once with a {@link CursorError} of code `CURSOR_ABORTED` whose `cause` is
+   * `signal.reason`, and the processes are ended behind it. Aborted before the call, nothing is started.
+   */
   signal?: AbortSignal;
   /**
    * Added to the environment of the process, over what it inherits from this one; an empty string overrides
@@ -54,6 +57,23 @@ export interface CursorPromptInput {
   exitGraceMs?: number;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 2000. */
   killGraceMs?: number;
+  /**
+   * What becomes of processes that the turn started and that are still there after a **good** turn.
+   *
+   * `kill`: they are ended, also those that left the process group (`setsid`, `nohup`, a double fork). Those that
+   * left it live on while another turn of this host runs in the same `cwd`, whichever thread started that: the CLI
+   * shares helpers between the runs of one folder. The last turn that ends there ends them.
+   *
+   * `keep`: nothing but the CLI's own process is ended; the rest lives on, after the end of this host too, and is
+   * listed in `leftovers` of the result.
+   *
+   * After a turn that failed or was aborted all of its processes are ended at once, whatever is said here.
+   *
+   * They are found by a variable in their environment (`FUSION_CURSOR_TURN`), by their parents, group and session.
+   * One that cleared its environment *and* lost its parent before the turn was over, in a session of its own, is not
+   * found. On macOS programs that the system protects show no environment. Default: `kill`.
+   */
+  leftovers?: "kill" | "keep";
   /**
    * The longest line of the stream that is read, in bytes: from 1 to 67 108 864 (64 MiB). A longer one is
    * skipped to its end, counted in `dropped` and reported as an `unknown` event, and the turn goes on.
@@ -115,11 +135,20 @@ export interface CursorPromptResult {
   exitCode: number | null;
   /** The signal that ended the process, as in `SIGTERM`. */
   signal: string | null;
+  /**
+   * Processes of the turn that are still there now: kept, waiting for another turn in the same `cwd` to end, or
+   * another user's, which this one may not end. `command` is the command line, its words joined by blanks: at most
+   * 200 characters, keys and tokens masked. Empty for an aborted turn, whose promise does not wait for its end.
+   */
+  leftovers: { pid: number; command: string }[];
 }
 
 /**
  * Run one turn: start the process, give it the prompt, hand its events to the callbacks, and resolve when it
- * is over and the process is gone.
+ * is over and the process is gone, with all that it started.
+ *
+ * At the end of this host (`process.exit`, an uncaught error) all running turns are aborted, and the exit waits for
+ * their processes: up to about 2 s, then they are killed.
  *
  * @throws {TypeError} synchronously, for a wrong option; nothing was started.
  * @throws {CursorError} as a rejection, for everything else; `partial` holds what the turn had so far.

@@ -67,10 +67,11 @@ function aborted(signal, fields = {}) {
 }
 
 // lib/scope.ts
+var import_node_worker_threads = require("node:worker_threads");
 var import_native = __toESM(require("./native.js"));
 var scope = import_native.default.openScope();
 process.once("exit", () => {
-  import_native.default.endScope(scope);
+  import_native.default.endScope(scope, import_node_worker_threads.isMainThread);
 });
 
 // lib/info.ts
@@ -789,7 +790,8 @@ function result(outcome2) {
     toolCalls: { started, completed, failed, rejected, abandoned },
     dropped: { lines: outcome2.droppedLines, bytes: outcome2.droppedBytes },
     exitCode: outcome2.exitCode ?? null,
-    signal: outcome2.signal ?? null
+    signal: outcome2.signal ?? null,
+    leftovers: outcome2.leftovers
   };
 }
 function failure(outcome2, signal) {
@@ -818,6 +820,10 @@ function checked2(input) {
     if (callback2 !== void 0) callbacks[name] = (...args) => Reflect.apply(callback2, input, args);
   }
   const tools = optional(given.tools, (value) => oneOf("tools", ["coding", "readonly"], value));
+  const leftovers = optional(
+    given.leftovers,
+    (value) => oneOf("leftovers", ["kill", "keep"], value)
+  );
   const options = {
     cwd: word("cwd", given.cwd),
     prompt: string("prompt", given.prompt),
@@ -827,6 +833,7 @@ function checked2(input) {
     hostEnv: inherited(process.env),
     addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks),
+    keepLeftovers: leftovers === "keep",
     ...defined({
       binary: text("binary"),
       model: optional(given.model, (value) => modelId("model", value)),

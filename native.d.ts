@@ -86,8 +86,11 @@ export interface DroppedLines {
   bytes: number
 }
 
-/** Kill every process of an environment, now and without waiting. Says how many there were. */
-export declare function endScope(scope: number): number
+/**
+ * Call off everything that runs in an environment, or in all of them, and wait until its processes are gone: about
+ * 2 s, then what is left is killed. *Sync*: nothing comes after it. Says how many there were.
+ */
+export declare function endScope(scope: number, wholeHost: boolean): number
 
 /** What `lib/` has checked and passes on. */
 export interface InquiryOptions {
@@ -98,6 +101,12 @@ export interface InquiryOptions {
   hostEnv: Array<string>
   /** The same of what the caller adds. */
   addedEnv: Array<string>
+}
+
+/** A process of a turn that is over. */
+export interface LeftoverProcess {
+  pid: number
+  command: string
 }
 
 export interface ModelEntry {
@@ -120,8 +129,9 @@ export interface ModelsAnswer {
 export declare function mostLineBytes(): number
 
 /**
- * A number for this environment, under which its processes are known. They are killed when the environment is
- * torn down, as at the end of a worker; `process.exit` does not tear it down, so `endScope` is for that.
+ * A number for this environment, under which its turns are known. They are called off when the environment is
+ * torn down, as at the end of a worker, and their processes end behind it. `process.exit` does not tear it down,
+ * so `endScope` is for that.
  */
 export declare function openScope(): number
 
@@ -180,6 +190,8 @@ export interface TurnOptions {
   maxLineBytes?: number
   /** False: nobody looks at events, so none are sent. */
   wantsEvents: boolean
+  /** Processes that are still there after a good turn live on. */
+  keepLeftovers: boolean
 }
 
 /** What a turn came to. With a `code` it failed, and the rest is what there was so far. */
@@ -206,6 +218,7 @@ export interface TurnOutcome {
   ran: boolean
   exitCode?: number
   signal?: string
+  leftovers: Array<LeftoverProcess>
 }
 
 export interface Validation {

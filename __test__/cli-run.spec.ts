@@ -69,6 +69,20 @@ const smallTurn: Launch = async ({ onEvent }) => {
   return turnResult();
 };
 
+test("what a turn leaves behind is told on stderr", async () => {
+  const leftovers = [
+    { pid: 7, command: "node\n worker-server \u001b[31m" },
+    { pid: 8, command: "" },
+  ];
+  const { run, stderr } = world(async () => turnResult({ leftovers }));
+  expect(await run()).toBe(0);
+  expect(stderr.text()).toContain("note: the turn left 2 processes behind\n  7 node worker-server");
+  expect(stderr.text()).not.toContain("\u001b[31m");
+  const none = world(smallTurn);
+  await none.run();
+  expect(none.stderr.text()).toBe("");
+});
+
 /** Rejects as the addon does when its signal fires. */
 const endless: Launch = async ({ signal, onEvent }) => {
   await onEvent?.(started("a", "shell", { command: "sleep 99" }));

@@ -144,6 +144,7 @@ test("every event arrives typed and in order, and the result sums them up", asyn
     dropped: { lines: 1, bytes: 7 },
     exitCode: 0,
     signal: null,
+    leftovers: [],
   });
 });
 

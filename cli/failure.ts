@@ -42,6 +42,21 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
+/** The lines for standard error about processes of the turn that are still there; none where there are none. */
+export function describeLeftovers(leftovers: readonly { pid: number; command: string }[]): Span[] {
+  if (leftovers.length === 0) return [];
+  const what = leftovers.length === 1 ? "a process" : `${leftovers.length} processes`;
+  const lines = leftovers.map(({ pid, command }) => ({
+    text: `  ${pid} ${truncate(singleLine(printable(command)), 100)}\n`,
+    style: "dim" as const,
+  }));
+  return [
+    { text: "note:", style: "cyan" },
+    { text: ` the turn left ${what} behind\n`, style: "plain" },
+    ...lines,
+  ];
+}
+
 /** The lines for standard error. */
 export function describeFailure(error: unknown, platform: NodeJS.Platform): Span[] {
   const code = errorCode(error);

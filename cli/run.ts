@@ -1,7 +1,7 @@
 /** One turn from the request to the exit code. What it needs of the world is handed in. */
 
 import type { CursorPromptInput, CursorPromptResult } from "fusion-cursor-native";
-import { describeAbort, describeFailure, errorCode } from "./failure.ts";
+import { describeAbort, describeFailure, describeLeftovers, errorCode } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { type Clock, createPresenter, type Presenter } from "./presenter.ts";
 
@@ -46,6 +46,7 @@ export async function runTurn(request: TurnRequest, host: Host): Promise<number>
   try {
     const result = await launch(request, host, presenter, abort.signal);
     presenter.succeed(result);
+    host.stderr.print(describeLeftovers(result.leftovers));
     return EXIT.success;
   } catch (error) {
     presenter.fail(error);

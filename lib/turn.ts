@@ -60,6 +60,7 @@ function result(outcome: TurnOutcome): CursorPromptResult {
     dropped: { lines: outcome.droppedLines, bytes: outcome.droppedBytes },
     exitCode: outcome.exitCode ?? null,
     signal: outcome.signal ?? null,
+    leftovers: outcome.leftovers,
   };
 }
 
@@ -100,6 +101,9 @@ function checked(input: CursorPromptInput): {
     if (callback !== undefined) callbacks[name] = (...args: never[]) => Reflect.apply(callback, input, args);
   }
   const tools = check.optional(given.tools, (value) => check.oneOf("tools", ["coding", "readonly"], value));
+  const leftovers = check.optional(given.leftovers, (value) =>
+    check.oneOf("leftovers", ["kill", "keep"], value),
+  );
   const options: TurnOptions = {
     cwd: check.word("cwd", given.cwd),
     prompt: check.string("prompt", given.prompt),
@@ -109,6 +113,7 @@ function checked(input: CursorPromptInput): {
     hostEnv: check.inherited(process.env),
     addedEnv: check.optional(given.env, (value) => check.environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks as Callbacks),
+    keepLeftovers: leftovers === "keep",
     ...defined({
       binary: text("binary"),
       model: check.optional(given.model, (value) => check.modelId("model", value)),

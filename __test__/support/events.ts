@@ -52,6 +52,7 @@ export function turnResult(changes: Partial<CursorPromptResult> = {}): CursorPro
     dropped: { lines: 0, bytes: 0 },
     exitCode: 0,
     signal: null,
+    leftovers: [],
     ...changes,
   };
 }

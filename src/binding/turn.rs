@@ -16,7 +16,8 @@ use crate::runtime;
 use crate::stream::batch::Batch;
 use crate::turn::limits::LimitOptions;
 use crate::turn::{
-    self, Cause, Consumer, ConsumerGone, Control, Failure, Limits, Report, Taken, TurnRequest,
+    self, Cause, Consumer, ConsumerGone, Control, Failure, Leftover, Leftovers, Limits, Report, Taken,
+    TurnRequest,
 };
 
 use super::batch::EventBatch;
@@ -47,6 +48,8 @@ pub struct TurnOptions {
     pub max_line_bytes: Option<u32>,
     /// False: nobody looks at events, so none are sent.
     pub wants_events: bool,
+    /// Processes that are still there after a good turn live on.
+    pub keep_leftovers: bool,
 }
 
 /// What a turn came to. With a `code` it failed, and the rest is what there was so far.
@@ -74,6 +77,14 @@ pub struct TurnOutcome {
     pub ran: bool,
     pub exit_code: Option<i32>,
     pub signal: Option<String>,
+    pub leftovers: Vec<LeftoverProcess>,
+}
+
+/// A process of a turn that is over.
+#[napi(object, object_from_js = false)]
+pub struct LeftoverProcess {
+    pub pid: u32,
+    pub command: String,
 }
 
 type OnBatch = ThreadsafeFunction<EventBatch, UnknownReturnValue, EventBatch, Status, false>;
@@ -168,6 +179,11 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
         stream: super::parser::options(options.max_line_bytes, false),
         owner: Owner(scope),
         wants_events: options.wants_events,
+        leftovers: if options.keep_leftovers {
+            Leftovers::Keep
+        } else {
+            Leftovers::Kill
+        },
     }
 }
 
@@ -258,7 +274,14 @@ impl From<Report> for TurnOutcome {
             ran: report.exit.is_some(),
             exit_code: report.exit.and_then(crate::process::Exit::code),
             signal: report.exit.and_then(crate::process::Exit::signal_name),
+            leftovers: report.leftovers.into_iter().map(LeftoverProcess::from).collect(),
         }
+    }
+}
+
+impl From<Leftover> for LeftoverProcess {
+    fn from(Leftover { pid, command }: Leftover) -> Self {
+        Self { pid, command }
     }
 }
 
