@@ -316,7 +316,7 @@ fn neighbour(of: &Stage, last: Value) -> Stage {
         json!({ "waitFile": "go" }),
         last,
     ]]));
-    stage.request.cwd = of.request.cwd.clone();
+    stage.request.cwd.clone_from(&of.request.cwd);
     stage
 }
 

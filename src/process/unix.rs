@@ -1,6 +1,5 @@
 //! What is about to start, and signals' names, on Linux and macOS.
 
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -23,7 +22,7 @@ fn die_with_host(command: &mut Command) {
         if getppid() == Some(host) {
             Ok(())
         } else {
-            Err(io::Error::from(rustix::io::Errno::SRCH))
+            Err(std::io::Error::from(rustix::io::Errno::SRCH))
         }
     };
     // SAFETY: between fork and exec only system calls are made; nothing allocates, locks or panics.

@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
 use rustix::io::{Errno, read};
 use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
@@ -26,6 +28,18 @@ struct Stat {
     kernel: bool,
 }
 
+/// An entry of `/proc` as the last look found it. The system gives every process there an inode of its own, so one
+/// that has the number and the inode of before is the process of before, and when that started need not be read
+/// again. Most of a machine is older than a turn, and reading is what a look takes its time for.
+#[derive(Debug, Clone, Copy)]
+struct Listed {
+    pid: i32,
+    inode: u64,
+    started: u64,
+}
+
+static LISTED: LazyLock<Mutex<Arc<[Listed]>>> = LazyLock::new(|| Mutex::new(Arc::new([])));
+
 /// Everything that started at `since` or later.
 pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec<Seen>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -35,15 +49,32 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec
     let mut reader = Reader::new(proc.as_fd());
     let mut seen = Vec::new();
     let mut blank = Vec::new();
+    let before = Arc::clone(&LISTED.lock());
+    let mut before = before.iter().peekable();
+    let mut listed = Vec::with_capacity(before.len() + 16);
     while let Some(entry) = entries.next() {
         let entry = entry?;
         let Some(pid) = number(entry.file_name().to_bytes()) else {
             continue;
         };
+        let inode = entry.ino();
+        // Both lists are in the order of the numbers.
+        while before.next_if(|known| known.pid < pid).is_some() {}
+        if let Some(known) = before.next_if(|known| known.pid == pid && known.inode == inode)
+            && known.started < since
+        {
+            listed.push(*known);
+            continue;
+        }
         // One that is gone by now is no loss.
         let Some(Stat { process, kernel }) = reader.stat(pid) else {
             continue;
         };
+        listed.push(Listed {
+            pid,
+            inode,
+            started: process.id.started,
+        });
         if process.id.started < since || kernel {
             continue;
         }
@@ -60,6 +91,7 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec
             marked: environment == Environment::Marked,
         });
     }
+    *LISTED.lock() = listed.into();
     if !blank.is_empty() {
         pause(BECOMING);
         for index in blank {
@@ -229,6 +261,8 @@ fn parse(stat: &[u8]) -> Option<Stat> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Child, Command};
+
     use super::*;
 
     const REST: &str = "0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 9900 1000000 200 18446744073709551615";
@@ -312,5 +346,68 @@ mod tests {
         ] {
             signal(id, Signal::KILL).unwrap();
         }
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "a test is its own host")]
+    fn one_with_the_number_of_an_older_one_is_seen() {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]);
+        unshare.arg(std::env::current_exe().unwrap());
+        unshare.args(["--exact", "--ignored", "--nocapture"]);
+        let told = unshare.arg(
+            concat!(module_path!(), "::reuses_a_number")
+                .split_once("::")
+                .unwrap()
+                .1,
+        );
+        let told = told.output().unwrap();
+        let said = String::from_utf8_lossy(&told.stdout);
+        // Where no namespace may be made, there is nothing to see.
+        let permitted = said.contains("running 1 test");
+        assert!(
+            !permitted || told.status.success(),
+            "{said}{}",
+            String::from_utf8_lossy(&told.stderr)
+        );
+    }
+
+    #[test]
+    #[ignore = "it is run in a namespace of its own by the test above"]
+    #[allow(clippy::disallowed_methods, reason = "a test is its own host")]
+    fn reuses_a_number() {
+        let start = || Command::new("/bin/sleep").arg("600").spawn().unwrap();
+        let end = |child: &mut Child| {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        };
+        let pid_of = |child: &Child| child.id().cast_signed();
+        for _ in 0..100 {
+            let mut old = start();
+            pause(Duration::from_millis(30));
+            let mut young = start();
+            let since = started(pid_of(&young)).unwrap();
+            let in_a_look = |pid| {
+                walk(since, &|_| false)
+                    .unwrap()
+                    .iter()
+                    .any(|seen| seen.process.id.pid == pid)
+            };
+            assert!(!in_a_look(pid_of(&old)) && !in_a_look(pid_of(&old)) && in_a_look(pid_of(&young)));
+            end(&mut old);
+            let before = (old.id() - 1).to_string();
+            std::fs::write("/proc/sys/kernel/ns_last_pid", before).unwrap();
+            let mut again = start();
+            let reused = again.id() == old.id();
+            let found = in_a_look(pid_of(&again));
+            end(&mut again);
+            end(&mut young);
+            assert!(found);
+            // A thread of the test program may have been quicker.
+            if reused {
+                return;
+            }
+        }
+        panic!("no number was used again");
     }
 }
