@@ -148,7 +148,8 @@ export interface CursorPromptResult {
  * is over and the process is gone, with all that it started.
  *
  * At the end of this host (`process.exit`, an uncaught error) all running turns are aborted, and the exit waits for
- * their processes: up to about 2 s, then they are killed.
+ * their processes: up to about 2 s, then they are killed. Where the host is killed itself, its guard ends them within
+ * 3 s.
  *
  * @throws {TypeError} synchronously, for a wrong option; nothing was started.
  * @throws {CursorError} as a rejection, for everything else; `partial` holds what the turn had so far.

@@ -45,10 +45,11 @@ describe.each(targets)("%s", (target) => {
     expect(readFileSync(join(root, "native.js"), "utf8")).toContain(`require('${found.name}')`);
   });
 
-  test("holds the addon and the stand-in agent, as files on the disk", () => {
-    const executable = os === "win32" ? "fusion-cursor-stand-in.exe" : "fusion-cursor-stand-in";
+  test("holds the addon, its guard and the stand-in agent, as files on the disk", () => {
+    const programs =
+      os === "win32" ? ["fusion-cursor-stand-in.exe"] : ["fusion-cursor-guard", "fusion-cursor-stand-in"];
     expect(found.main).toBe(`${main.napi.binaryName}.${name}.node`);
-    expect(found.files).toEqual([found.main, executable]);
+    expect(found.files).toEqual([found.main, ...programs]);
     expect(found.preferUnplugged).toBe(true);
   });
 });

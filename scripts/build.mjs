@@ -1,4 +1,4 @@
-// `npm run build`: the addon with its loader, the stand-in agent, and the bundles.
+// `npm run build`: the addon with its loader, the guard, the stand-in agent, and the bundles.
 //
 //   --debug   an unoptimized build, with debug assertions
 //   --panics  only the addon for the panic tests, unoptimized, into __test__/native-panics
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import {
   capture,
   Failure,
+  guard,
   isProgram,
   panicsAddon,
   root,
@@ -47,19 +48,37 @@ export async function buildAddon({ debug = false } = {}) {
   await runModule("@napi-rs/cli/dist/cli.js", ["build", ...files, ...profile]);
 }
 
-/** The stand-in agent, beside package.json. */
-export async function buildStandIn({ debug = false } = {}) {
+/**
+ * Build a program, and put it beside the addon.
+ * @param {string} program
+ * @param {boolean} debug
+ * @param {string[]} link options for the linking of this program alone
+ */
+async function buildProgram(program, debug, ...link) {
   const profile = debug ? [] : ["--release"];
+  const [verb, more] = link.length > 0 ? ["rustc", ["--", ...link]] : ["build", []];
+  const name = program.replace(/\.exe$/, "");
   // Without the binding: an executable has no Node to link to.
-  await run("cargo", [
-    "build",
-    "--locked",
-    "--no-default-features",
-    "--bin",
-    "fusion-cursor-stand-in",
-    ...profile,
-  ]);
-  replace(join(targetDir(), debug ? "debug" : "release", standIn), join(root, standIn));
+  await run("cargo", [verb, "--locked", "--no-default-features", "--bin", name, ...profile, ...more]);
+  replace(join(targetDir(), debug ? "debug" : "release", program), join(root, program));
+}
+
+/** The guard. With the C library in it, it takes half the memory; not every system has that in this form. */
+async function buildGuard({ debug = false } = {}) {
+  if (guard === undefined) return;
+  if (process.platform !== "linux" || debug) return buildProgram(guard, debug);
+  try {
+    await buildProgram(guard, debug, "-C", "target-feature=+crt-static");
+  } catch {
+    console.log("The guard could not be linked by itself (no static C library?). Linking it as usual…");
+    await buildProgram(guard, debug);
+  }
+}
+
+/** The guard and the stand-in agent. */
+export async function buildPrograms({ debug = false } = {}) {
+  await buildProgram(standIn, debug);
+  await buildGuard({ debug });
 }
 
 /** The addon with the exports that panic. In the dev profile: nothing in its tests depends on speed. */
@@ -81,7 +100,7 @@ if (isProgram(import.meta.url)) {
     const debug = process.argv.includes("--debug");
     if (process.argv.includes("--panics")) return buildPanicsAddon();
     await buildAddon({ debug });
-    await buildStandIn({ debug });
+    await buildPrograms({ debug });
     await bundle();
   });
 }

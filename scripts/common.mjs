@@ -14,6 +14,9 @@ export const toolsDir = join(root, ".tools");
 /** The stand-in agent's file name on this platform. */
 export const standIn = process.platform === "win32" ? "fusion-cursor-stand-in.exe" : "fusion-cursor-stand-in";
 
+/** The file name of the guard, which has no twin on Windows: there the system does what it does. */
+export const guard = process.platform === "win32" ? undefined : "fusion-cursor-guard";
+
 /** The addon whose exports panic on purpose, for the tests that show what JavaScript sees. */
 export const panicsAddon = join(root, "__test__", "native-panics", "fusion-cursor-native.node");
 

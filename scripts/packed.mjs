@@ -1,9 +1,16 @@
-// What the npm package holds: every file that `npm pack` would take has to match one of these lines, and
-// every line has to match a file. So no source slips in, and nothing that users import is left out.
+// What the npm packages hold: every file that `npm pack` would take has to match one of these lines, and every
+// line has to match a file. So no source slips in, and nothing that users import is left out. Of the packages for
+// one platform the one for this platform is packed, and its programs have to come out as programs.
 
-import { capture, Failure, isProgram, runMain } from "./common.mjs";
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { capture, Failure, guard, isProgram, root, runMain, standIn } from "./common.mjs";
 
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+
+/** The programs of the package for this platform. */
+const programs = guard === undefined ? [standIn] : [standIn, guard];
 
 const expected = [
   /^CHANGELOG\.md$/,
@@ -25,15 +32,25 @@ const expected = [
   /^testing\/scenarios\/[\w.-]+$/,
 ];
 
-/** Compare the package's files with the list. */
-export function checkPacked() {
-  const text = capture(npm, "pack", "--dry-run", "--json", "--ignore-scripts");
-  if (text === undefined) throw new Failure("`npm pack --dry-run --json` failed; run it by hand to see why.");
+/**
+ * What `npm pack` says it takes, or has taken.
+ * @param {string[]} args
+ * @returns {{ files: { path: string, mode: number }[], unpackedSize: number, filename: string }}
+ */
+function pack(...args) {
+  const text = capture(npm, "pack", ...args, "--json", "--ignore-scripts");
+  if (text === undefined)
+    throw new Failure(`\`npm pack ${args.join(" ")} --json\` failed; run it by hand to see why.`);
   const report = JSON.parse(text);
   // npm prints a list, and from version 12 on an object by package name.
-  const [{ files, unpackedSize }] = Array.isArray(report) ? report : Object.values(report);
-  /** @type {string[]} */
-  const paths = files.map((/** @type {{ path: string }} */ file) => file.path);
+  const [packed] = Array.isArray(report) ? report : Object.values(report);
+  return packed;
+}
+
+/** Compare the files of the package with the list. */
+function checkMain() {
+  const { files, unpackedSize } = pack("--dry-run");
+  const paths = files.map((file) => file.path);
   const unmeant = paths.filter((path) => !expected.some((line) => line.test(path)));
   const missing = expected.filter((line) => !paths.some((path) => line.test(path)));
   if (unmeant.length > 0)
@@ -43,6 +60,41 @@ export function checkPacked() {
   if (missing.length > 0)
     throw new Failure(`The package would lack files that scripts/packed.mjs lists: ${missing.join(", ")}`);
   console.log(`${paths.length} files, ${Math.round(unpackedSize / 1024)} KiB unpacked: as listed.`);
+}
+
+/** Pack what was built for this platform, and look at the programs in the archive. */
+function checkPlatform() {
+  const start = "fusion-cursor-native.";
+  const addon = readdirSync(root).find((name) => name.startsWith(start) && name.endsWith(".node"));
+  if (addon === undefined) throw new Failure("There is no addon to pack. Build it: npm run build");
+  const name = addon.slice(start.length, -".node".length);
+  const folder = mkdtempSync(join(tmpdir(), "fusion-cursor-packed-"));
+  try {
+    const files = [addon, ...programs];
+    cpSync(join(root, "npm", name), folder, { recursive: true });
+    for (const file of files) copyFileSync(join(root, file), join(folder, file));
+    const { filename } = pack(folder, "--pack-destination", folder);
+    const listing = capture("tar", "-tvzf", join(folder, filename));
+    if (listing === undefined) throw new Failure("`tar -tvzf` failed on what `npm pack` has made.");
+    const lines = listing.split(/\r?\n/);
+    const line = (/** @type {string} */ file) =>
+      lines.find((line) => line.endsWith(` package/${file}`)) ?? "";
+    const lost = files.filter((file) => line(file) === "");
+    if (lost.length > 0) throw new Failure(`The package for ${name} would lack ${lost.join(", ")}`);
+    // Without the bit, a program that npm has installed cannot be started.
+    const inert = programs.filter((program) => !/^-r[w-]xr[w-]xr[w-]x /.test(line(program)));
+    if (process.platform !== "win32" && inert.length > 0)
+      throw new Failure(`In the package for ${name} these may not be executed: ${inert.join(", ")}`);
+    console.log(`${name}: ${files.join(", ")}, the programs executable.`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Check both. */
+export function checkPacked() {
+  checkMain();
+  checkPlatform();
 }
 
 if (isProgram(import.meta.url)) await runMain(checkPacked);

@@ -5,7 +5,7 @@
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { capture, Failure, isProgram, isStale, npm, root, runMain, standIn } from "./common.mjs";
+import { capture, Failure, guard, isProgram, isStale, npm, root, runMain, standIn } from "./common.mjs";
 
 const CRATE = ["src", "build.rs", "Cargo.toml", "Cargo.lock"];
 
@@ -64,8 +64,10 @@ async function pending() {
   if (isStale(addon(), ...CRATE) || !existsSync(join(root, "native.js"))) {
     steps.push(["Building the addon…", build.buildAddon]);
   }
-  if (isStale(standIn, ...CRATE, "testing/agent", "testing/scenarios")) {
-    steps.push(["Building the stand-in agent…", build.buildStandIn]);
+  const programs = guard === undefined ? [standIn] : [standIn, guard];
+  const sources = [...CRATE, "guard", "testing/agent", "testing/scenarios"];
+  if (programs.some((program) => isStale(program, ...sources))) {
+    steps.push(["Building the guard and the stand-in agent…", build.buildPrograms]);
   }
   const rust = steps.length > 0;
   if (isStale("index.js", "lib") || isStale("dist/fusion-cursor.mjs", "lib", "cli", "scripts/bundle.mjs")) {

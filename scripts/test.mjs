@@ -10,7 +10,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { buildAddon, buildPanicsAddon, buildStandIn, bundle } from "./build.mjs";
+import { buildAddon, buildPanicsAddon, buildPrograms, bundle } from "./build.mjs";
 import { Failure, generatedFiles, panicsAddon, root, run, runMain, runModule } from "./common.mjs";
 import { checkPacked } from "./packed.mjs";
 import { checkRust, setup } from "./setup.mjs";
@@ -37,7 +37,11 @@ const stages = [
   { name: "clippy", what: "Rust lints, for each set of features", tool: "clippy", fast: true, run: clippy },
   { name: "doc", what: "Rust documentation", run: doc },
   { name: "rust", what: "Rust tests, without Node", run: rustTests },
-  { name: "build", what: "Addon, stand-in agent, bundles; generated files are up to date", run: build },
+  {
+    name: "build",
+    what: "Addon, guard, stand-in agent, bundles; generated files are up to date",
+    run: build,
+  },
   { name: "biome", what: "JavaScript and TypeScript lints and formatting", fast: true, run: biome },
   { name: "tsc", what: "Types", fast: true, run: () => runModule("typescript/bin/tsc", ["--noEmit"]) },
   { name: "vitest", what: "JavaScript tests, on the addon", run: vitest },
@@ -46,7 +50,7 @@ const stages = [
     what: "What package.json promises",
     run: () => runModule("publint/src/cli.js", ["run", "--strict"]),
   },
-  { name: "packed", what: "The files of the package", run: checkPacked },
+  { name: "packed", what: "The files of the packages", run: checkPacked },
   {
     name: "deny",
     what: "Licences and sources of the dependencies",
@@ -117,7 +121,7 @@ function count(output) {
 async function build() {
   const before = generatedFiles.map(contents);
   await buildAddon();
-  await buildStandIn();
+  await buildPrograms();
   await bundle();
   await buildPanicsAddon();
   const changed = generatedFiles.filter((file, index) => contents(file) !== before[index]);

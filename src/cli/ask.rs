@@ -126,42 +126,12 @@ fn refused(program: &Path, error: &io::Error) -> AskError {
     }
 }
 
-/// Whether this file is no program for this system at all. The C library hands such a file to the shell, whose
-/// words about it would hide the reason, so it is asked about after a failure.
-pub(super) fn is_foreign(program: &Path) -> bool {
-    let (Ok(theirs), Ok(ours)) = (
-        head(program),
-        std::env::current_exe().and_then(|host| head(&host)),
-    ) else {
-        return false;
-    };
-    if theirs.starts_with(b"#!") {
-        return false;
-    }
-    if !cfg!(windows) && is_windows_script(program) {
-        return true;
-    }
-    // Format, word size, byte order and processor of ELF; and the same of Mach-O, where a fat file is not told.
-    let same = if ours.starts_with(b"\x7fELF") {
-        theirs.len() >= 20 && theirs[..6] == ours[..6] && theirs[18..20] == ours[18..20]
-    } else {
-        theirs.len() >= 8 && (theirs[..8] == ours[..8] || theirs[..4] == [0xCA, 0xFE, 0xBA, 0xBE])
-    };
-    // A script without a first line that names its interpreter is the shell's.
-    !same && (theirs.contains(&0) || theirs.starts_with(b"MZ"))
-}
-
-/// By its name: what it holds could be a script for any shell.
-fn is_windows_script(program: &Path) -> bool {
+/// Whether this is a script for a shell of Windows, by its name: what it holds could be a script for any shell, and
+/// so the shell here has tried it.
+pub(super) fn is_windows_script(program: &Path) -> bool {
     let extension = program.extension().unwrap_or_default();
-    ["cmd", "bat", "ps1"]
-        .iter()
-        .any(|known| extension.eq_ignore_ascii_case(known))
-}
-
-fn head(file: &Path) -> io::Result<Vec<u8>> {
-    use std::io::Read as _;
-    let mut head = Vec::new();
-    std::fs::File::open(file)?.take(64).read_to_end(&mut head)?;
-    Ok(head)
+    !cfg!(windows)
+        && ["cmd", "bat", "ps1"]
+            .iter()
+            .any(|known| extension.eq_ignore_ascii_case(known))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ask::{AskError, Asker, is_foreign};
+use super::ask::{AskError, Asker, is_windows_script};
 use super::auth::{AuthStatus, format_was_rejected, parse_auth_status};
 use super::candidates::{Attempt, Candidate, Places, Step, candidates, plan};
 use super::failure::{FailureClass, classify, not_runnable, refuses_key};
@@ -182,7 +182,7 @@ impl Probe {
                 about,
             };
         }
-        let about = if is_foreign(&attempt.program.path) {
+        let about = if is_windows_script(&attempt.program.path) {
             "is no program for this system (ENOEXEC)".to_owned()
         } else {
             failed("--version", &ran, self.asker.limit)

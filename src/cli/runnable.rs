@@ -137,8 +137,8 @@ pub fn not_runnable(stderr: &str, exit_code: Option<i32>) -> Option<NotRunnable>
     if let Some((_, reason)) = WINDOWS.iter().find(|(known, _)| *known == code.cast_unsigned()) {
         return Some(*reason);
     }
-    // Where the system does not know a file's format, `execvp` of the C library hands it to the shell as a
-    // script, which stumbles over its bytes: `/x/cursor-agent: 1: Syntax error: "(" unexpected`, code 2.
+    // A shell, such as that of a wrapper, takes a file whose format the system does not know for a script, and
+    // stumbles over its bytes: `/x/cursor-agent: 1: Syntax error: "(" unexpected`, code 2.
     if matches!(code, 2 | 126 | 127) && said.lines().any(stumbled) {
         return Some(NotRunnable::WrongFormat);
     }

@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
-use parking_lot::Mutex;
 
 /// The variable that holds the mark. Its value is a list, joined by `:`, of `<host>.<number>`: a host that runs
 /// inside another host's turn adds its own behind the outer one's, so that both find what is theirs.
@@ -85,18 +84,15 @@ pub(super) fn number_in(value: &[u8], host: &str) -> Option<u64> {
     })
 }
 
-/// The turns whose processes outlive them because the caller wants that.
-static KEPT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
-
-/// From now on nothing that carries this mark is ended, at this host's death either.
+/// From now on nothing that carries this mark is ended when this host dies.
 pub fn keep(mark: Mark) {
-    KEPT.lock().push(mark.number());
+    super::guard::keep(mark.number());
 }
 
 /// The numbers of all marks that were given to [`keep`].
 #[must_use]
 pub fn kept() -> Vec<u64> {
-    KEPT.lock().clone()
+    super::guard::kept()
 }
 
 #[cfg(test)]
@@ -173,12 +169,5 @@ mod tests {
                 vec![("A".into(), "1".into()), (VARIABLE.into(), becomes.into())];
             assert_eq!(environment, expected, "for {given:?}");
         }
-    }
-
-    #[test]
-    fn what_is_kept_is_told() {
-        let mark = Mark::next();
-        keep(mark);
-        assert!(kept().contains(&mark.number()));
     }
 }

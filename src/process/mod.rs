@@ -5,14 +5,20 @@
 //! anything behind. [`survey`] finds what left the group of its tree, by the [`mark`] that all of it carries.
 
 pub mod brief;
+mod exec;
+pub mod guard;
 pub mod mark;
 mod pending;
 mod refusal;
 mod registry;
+mod script;
 mod spawner;
 pub mod survey;
 mod tail;
 mod tree;
+#[cfg_attr(target_os = "linux", path = "unguarded_linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unguarded_other.rs")]
+mod unguarded;
 #[cfg(unix)]
 mod unix;
 
@@ -96,8 +102,11 @@ impl Exit {
 
 /// Start a process in a group of its own, with a [mark] in its environment.
 ///
-/// Its pipes are not inherited by any other process, its signal mask is empty, and on Linux it is killed
-/// when this host dies, however that happens.
+/// Its pipes are not inherited by any other process. When this host dies, however that happens, the [`guard`]
+/// ends it and what it has started. A script that names no interpreter is run by `/bin/sh`.
+///
+/// Of this host's descriptors it gets those that are open across an exec, as with Node's own `spawn`; nothing of
+/// this crate is.
 ///
 /// # Errors
 /// What the operating system said: `NotFound` for a missing program, interpreter or directory,

@@ -1,18 +1,18 @@
 //! The thread that starts every process.
 //!
-//! Linux ties a child's "kill me when my parent dies" to the *thread* that forked it: a child that a pool's
-//! worker started is killed when that worker is retired. So one thread, which lives as long as the host,
-//! does all the forking. It also keeps the fork of a large host off the event loop.
+//! It keeps what a start takes off the event loop. And where a child has to ask the kernel for its end, Linux ties
+//! that to the *thread* that forked it: a child that a pool's worker started is killed when that worker is retired.
+//! So one thread, which lives as long as the host, starts them all.
 
 use std::io;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use tokio::sync::oneshot;
 
-use super::{Busy, Launch, Mark, Tree, unix};
+use super::{Busy, Launch, Mark, Tree, exec};
 
 struct Job {
     launch: Launch,
@@ -65,21 +65,10 @@ pub(super) async fn spawn(launch: Launch) -> io::Result<Fresh> {
     fresh.await.map_err(|_| gone())?
 }
 
-#[allow(clippy::disallowed_methods, reason = "this is the one place")]
 fn spawn_now(mut launch: Launch) -> io::Result<Fresh> {
     let mark = Mark::next();
     mark.put_into(&mut launch.env);
-    let mut command = Command::new(&launch.program);
-    command
-        .args(&launch.args)
-        .current_dir(&launch.cwd)
-        .env_clear()
-        .envs(launch.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    unix::prepare(&mut command);
-    let mut child = command.spawn()?;
+    let mut child = exec::spawn(&launch)?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on a failure kills and reaps what was started, since the tree is dropped.
     let tree = Tree::watch(child, mark, launch.owner)?;

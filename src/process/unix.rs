@@ -1,35 +1,6 @@
-//! What is about to start, and signals' names, on Linux and macOS.
-
-use std::os::unix::process::CommandExt;
-use std::process::Command;
+//! The pipes of what was started, and the names of signals, on Linux and macOS.
 
 use rustix::process::Signal;
-
-/// Put what is about to start into a group of its own, and on Linux bind its life to this host's.
-pub(super) fn prepare(command: &mut Command) {
-    command.process_group(0);
-    #[cfg(target_os = "linux")]
-    die_with_host(command);
-}
-
-#[cfg(target_os = "linux")]
-fn die_with_host(command: &mut Command) {
-    use rustix::process::{getpid, getppid, set_parent_process_death_signal};
-    let host = getpid();
-    let bind = move || {
-        set_parent_process_death_signal(Some(Signal::KILL))?;
-        // A host that died before the line above would never be noticed.
-        if getppid() == Some(host) {
-            Ok(())
-        } else {
-            Err(std::io::Error::from(rustix::io::Errno::SRCH))
-        }
-    };
-    // SAFETY: between fork and exec only system calls are made; nothing allocates, locks or panics.
-    unsafe {
-        command.pre_exec(bind);
-    }
-}
 
 /// Let more of the output wait in the pipe, so that the process writes on while what it wrote is read.
 /// Where the system allows no more, the pipe is as good as before.

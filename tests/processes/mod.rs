@@ -41,14 +41,17 @@ fn state(pid: u32) -> Option<char> {
     String::from_utf8_lossy(&told.stdout).trim().chars().next()
 }
 
-/// The children of this process, zombies too, whichever of its threads started them. Linux tells; elsewhere none.
+/// The children of this process but its guard, zombies too, whichever of its threads started them. Linux tells;
+/// elsewhere none.
 pub(crate) fn children() -> Vec<String> {
     let threads = std::fs::read_dir("/proc/self/task")
         .into_iter()
         .flatten()
         .flatten();
     let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let guard = fusion_cursor_native::process::guard::pid().map(|pid| pid.to_string());
     lists
         .flat_map(|list| list.split_whitespace().map(String::from).collect::<Vec<_>>())
+        .filter(|child| Some(child) != guard.as_ref())
         .collect()
 }

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, LazyLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rustix::fs::{CWD, Mode, OFlags, RawDir, openat};
@@ -14,19 +14,13 @@ use rustix::io::{Errno, read};
 use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::super::mark;
-use super::{Identity, Process, Seen, gone_is_fine, signalled};
+use super::stat::{Stat, number, parse};
+use super::{Identity, Seen, Walk, gone_is_fine, signalled};
 
-/// `flags` in `stat` of a thread of the kernel's own.
-const KERNEL_THREAD: u32 = 0x0020_0000;
-/// How long a process that is just becoming another program is given, until its environment can be read.
-const BECOMING: Duration = Duration::from_millis(1);
-
-/// What one `stat` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stat {
-    process: Process,
-    kernel: bool,
-}
+/// How long a process that is just becoming another program is given in all, until its environment can be read,
+/// and how often that is looked at. On an idle machine it takes some microseconds.
+const BECOMING: Duration = Duration::from_millis(200);
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// An entry of `/proc` as the last look found it. The system gives every process there an inode of its own, so one
 /// that has the number and the inode of before is the process of before, and when that started need not be read
@@ -41,13 +35,13 @@ struct Listed {
 static LISTED: LazyLock<Mutex<Arc<[Listed]>>> = LazyLock::new(|| Mutex::new(Arc::new([])));
 
 /// Everything that started at `since` or later.
-pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec<Seen>> {
+pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Walk> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let proc = openat(CWD, "/proc", flags, Mode::empty())?;
     let mut names = [MaybeUninit::<u8>::uninit(); 16 * 1024];
     let mut entries = RawDir::new(&proc, &mut names);
     let mut reader = Reader::new(proc.as_fd());
-    let mut seen = Vec::new();
+    let (mut seen, mut vanished) = (Vec::new(), false);
     let mut blank = Vec::new();
     let before = Arc::clone(&LISTED.lock());
     let mut before = before.iter().peekable();
@@ -66,8 +60,8 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec
             listed.push(*known);
             continue;
         }
-        // One that is gone by now is no loss.
-        let Some(Stat { process, kernel }) = reader.stat(pid) else {
+        let Some(Stat { process, kernel, .. }) = reader.stat(pid) else {
+            vanished = true;
             continue;
         };
         listed.push(Listed {
@@ -79,30 +73,49 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec
             continue;
         }
         let environment = if process.zombie {
-            Environment::Unknown
+            Environment::Other
         } else {
             reader.environment(pid, marked)
         };
         if environment == Environment::Blank {
             blank.push(seen.len());
         }
-        seen.push(Seen {
-            process,
-            marked: environment == Environment::Marked,
-        });
+        let marked = environment == Environment::Marked;
+        seen.push(Seen { process, marked });
     }
     *LISTED.lock() = listed.into();
-    if !blank.is_empty() {
-        pause(BECOMING);
-        for index in blank {
-            let Seen { process, marked: is } = &mut seen[index];
-            *is = reader.environment(process.id.pid, marked) == Environment::Marked
-                && reader
-                    .stat(process.id.pid)
-                    .is_some_and(|stat| stat.process.id == process.id);
+    wait_until_readable(&mut reader, &mut seen, blank, marked);
+    Ok(Walk { seen, vanished })
+}
+
+/// Look again at those of `seen` at the places `blank`, whose environments had nothing in them: until each has one,
+/// or is known to have none.
+fn wait_until_readable(
+    reader: &mut Reader<'_>,
+    seen: &mut [Seen],
+    mut blank: Vec<usize>,
+    marked: &dyn Fn(&[u8]) -> bool,
+) {
+    let give_up = Instant::now() + BECOMING;
+    loop {
+        blank.retain(|index| {
+            let Seen { process, marked: is } = &mut seen[*index];
+            // In this order: where it is not becoming any more, its environment may have come since the last look.
+            let Some(stat) = reader
+                .stat(process.id.pid)
+                .filter(|stat| stat.process.id == process.id)
+            else {
+                return false;
+            };
+            let environment = reader.environment(process.id.pid, marked);
+            *is = environment == Environment::Marked;
+            stat.becoming && environment == Environment::Blank
+        });
+        if blank.is_empty() || Instant::now() >= give_up {
+            return;
         }
+        pause(GLANCE);
     }
-    Ok(seen)
 }
 
 #[allow(clippy::disallowed_methods, reason = "a look has a thread for itself")]
@@ -158,19 +171,13 @@ fn stat_of(pid: i32) -> Option<Stat> {
     parse(&reader.bytes)
 }
 
-fn number(name: &[u8]) -> Option<i32> {
-    name.first().filter(|byte| byte.is_ascii_digit())?;
-    std::str::from_utf8(name).ok()?.parse().ok()
-}
-
 #[derive(Debug, PartialEq, Eq)]
 enum Environment {
     Marked,
+    /// Without a mark that is looked for, or it may not be read.
     Other,
     /// Nothing in it: cleared, or not filled yet.
     Blank,
-    /// It may not be read.
-    Unknown,
 }
 
 /// Reads small files below a folder, into a buffer that is used again.
@@ -196,12 +203,9 @@ impl<'fd> Reader<'fd> {
 
     fn environment(&mut self, pid: i32, marked: &dyn Fn(&[u8]) -> bool) -> Environment {
         match self.read(format_args!("{pid}/environ")) {
-            None => Environment::Unknown,
             Some(()) if self.bytes.is_empty() => Environment::Blank,
-            Some(()) => match mark::value_in(&self.bytes) {
-                Some(value) if marked(value) => Environment::Marked,
-                _ => Environment::Other,
-            },
+            Some(()) if mark::value_in(&self.bytes).is_some_and(marked) => Environment::Marked,
+            _ => Environment::Other,
         }
     }
 
@@ -233,87 +237,11 @@ impl<'fd> Reader<'fd> {
     }
 }
 
-/// Reads one `stat`: `pid (comm) state ppid pgrp session tty tpgid flags …`, the start as the 22nd, where `comm`
-/// may hold anything.
-fn parse(stat: &[u8]) -> Option<Stat> {
-    let name = memchr::memchr(b' ', stat)?;
-    let pid = number(&stat[..name])?;
-    let rest = std::str::from_utf8(&stat[memchr::memrchr(b')', stat)? + 1..]).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    let group = fields.next()?.parse().ok()?;
-    let session = fields.next()?.parse().ok()?;
-    let flags: u32 = fields.nth(2)?.parse().ok()?;
-    let started = fields.nth(12)?.parse().ok()?;
-    let process = Process {
-        id: Identity { pid, started },
-        parent,
-        group,
-        session,
-        zombie: matches!(state, "Z" | "X" | "x"),
-    };
-    Some(Stat {
-        process,
-        kernel: flags & KERNEL_THREAD != 0,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::process::{Child, Command};
 
     use super::*;
-
-    const REST: &str = "0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 9900 1000000 200 18446744073709551615";
-
-    fn stat(head: &str) -> Option<Process> {
-        parse(format!("{head} {REST}").as_bytes()).map(|stat| stat.process)
-    }
-
-    #[test]
-    fn a_stat_is_read_whatever_the_program_calls_itself() {
-        let is = |state: &str| Process {
-            id: Identity {
-                pid: 12,
-                started: 9900,
-            },
-            parent: 3,
-            group: 7,
-            session: 5,
-            zombie: state == "Z",
-        };
-        for (head, state) in [
-            ("12 (node) S 3 7 5", "S"),
-            ("12 (node) Z 3 7 5", "Z"),
-            ("12 (a) Z 1 8 (b) R 3 7 5", "R"),
-            ("12 () S 3 7) Z 3 7 5", "Z"),
-            ("12 (two words) S 3 7 5", "S"),
-        ] {
-            assert_eq!(stat(head), Some(is(state)), "{head}");
-        }
-        for cut in [
-            "",
-            "12",
-            "12 (cut",
-            "12 (node)",
-            "12 (node) S 3 7",
-            "x (node) S 3 7 5 4",
-        ] {
-            assert_eq!(parse(cut.as_bytes()), None, "{cut:?}");
-        }
-    }
-
-    #[test]
-    fn threads_of_the_kernel_are_told() {
-        let kernel = b"9 (kworker/0:0) I 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 9900 0 0";
-        assert!(parse(kernel).unwrap().kernel);
-        assert!(
-            !parse(format!("12 (node) S 3 7 5 {REST}").as_bytes())
-                .unwrap()
-                .kernel
-        );
-    }
 
     #[test]
     fn this_very_process_is_seen_and_not_what_is_older() {
@@ -325,7 +253,7 @@ mod tests {
         };
         assert!(alive(id));
         assert!(!alive(Identity { started: 0, ..id }));
-        let walked = walk(since, &|_| false).unwrap();
+        let walked = walk(since, &|_| false).unwrap().seen;
         assert!(walked.iter().any(|seen| seen.process.id == id && !seen.marked));
         assert!(walked.iter().all(|seen| seen.process.id.started >= since));
         let words = command(own).unwrap();
@@ -390,6 +318,7 @@ mod tests {
             let in_a_look = |pid| {
                 walk(since, &|_| false)
                     .unwrap()
+                    .seen
                     .iter()
                     .any(|seen| seen.process.id.pid == pid)
             };

@@ -9,16 +9,19 @@ use libc::{c_int, c_void};
 use rustix::process::{Signal, kill_process};
 
 use super::super::mark;
-use super::{Identity, Process, Seen, gone_is_fine, signalled};
+use super::{Identity, Process, Seen, Walk, gone_is_fine, signalled};
 
 /// How much room is left for processes that start while they are listed.
 const SPARE: usize = 64;
 
 /// Everything that started at `since` or later.
-pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec<Seen>> {
-    let listed = pids()?.into_iter().filter_map(about);
-    let young = listed.filter(|process| process.id.started >= since);
-    Ok(young
+pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Walk> {
+    let pids = pids()?;
+    let listed: Vec<Process> = pids.iter().copied().filter_map(about).collect();
+    // Also where one may not be known, which costs another walk and no more.
+    let vanished = listed.len() < pids.len();
+    let young = listed.into_iter().filter(|process| process.id.started >= since);
+    let seen = young
         .map(|process| {
             let arguments = if process.zombie {
                 None
@@ -31,7 +34,8 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Vec
                 marked: mark::value_in(environment).is_some_and(marked),
             }
         })
-        .collect())
+        .collect();
+    Ok(Walk { seen, vanished })
 }
 
 /// Whether this very process has not ended.

@@ -1,7 +1,7 @@
 //! Finding all processes of a turn, wherever they went, and ending them.
 //!
 //! A process belongs to a turn where one of these holds:
-//! - its environment carries the turn's [mark](super::mark), which children inherit;
+//! - its environment carries the turn's [mark], which children inherit;
 //! - its parent belongs to it, so a cleared environment alone hides nobody;
 //! - it is in the group of the turn's leader;
 //! - it is in a session that the turn made: one with a member of the turn, and not the one this host is in;
@@ -14,6 +14,8 @@
 
 mod end;
 mod kin;
+#[cfg(target_os = "linux")]
+mod stat;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
 mod system;
@@ -85,6 +87,17 @@ struct Seen {
     /// Whether its environment carries a mark that is looked for.
     marked: bool,
 }
+
+/// The processes of the machine, one after the other, and not as of one moment.
+#[derive(Debug, Default)]
+struct Walk {
+    seen: Vec<Seen>,
+    /// Somebody was listed and gone when it was looked at.
+    vanished: bool,
+}
+
+/// So often a look begins again where it finds nothing and cannot be sure of it.
+const WALKS: u32 = 3;
 
 /// Whose processes are looked for.
 #[derive(Debug, Clone)]
@@ -187,17 +200,44 @@ impl Lineage {
             (None, None) => 0,
         };
         self.since = Some(since);
-        let seen = system::walk(since, &|value| self.marked.covers(value)).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the processes of this machine cannot be listed");
-            Vec::new()
-        });
+        let mut ended: HashSet<Identity> = self.leader_if_ended(since).into_iter().collect();
+        let mut walks = 1;
+        loop {
+            let walk = system::walk(since, &|value| self.marked.covers(value)).unwrap_or_else(|error| {
+                tracing::warn!(%error, "the processes of this machine cannot be listed");
+                Walk::default()
+            });
+            let found = self.sort_out(&walk.seen);
+            // Whoever ended between the list and the look at it may have started another one in between, which is
+            // on no list.
+            let before = ended.len();
+            let zombies = walk.seen.iter().filter(|seen| seen.process.zombie);
+            ended.extend(zombies.map(|seen| seen.process.id));
+            let sure = !walk.vanished && ended.len() == before;
+            if !found.is_empty() || sure || walks == WALKS {
+                return found;
+            }
+            walks += 1;
+        }
+    }
+
+    /// The leader, where it is a zombie before anybody is listed.
+    fn leader_if_ended(&self, since: u64) -> Option<Identity> {
+        let pid = self.leader?;
+        let started = system::started(pid).filter(|started| *started >= since)?;
+        let id = Identity { pid, started };
+        (!system::alive(id)).then_some(id)
+    }
+
+    /// All of these that are ours and alive.
+    fn sort_out(&mut self, seen: &[Seen]) -> Vec<Process> {
         let roots = Roots {
             leader: self.leader,
             known: &self.known,
             home: self.home,
             own: own_pid(),
         };
-        let mut found = kin(&seen, &roots);
+        let mut found = kin(seen, &roots);
         self.known.extend(found.iter().map(|process| process.id));
         found.retain(|process| {
             if process.zombie {
