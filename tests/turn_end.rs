@@ -87,14 +87,21 @@ async fn a_member_that_outlives_its_leader_is_ended_too() {
 async fn a_grandchild_that_holds_the_output_open_does_not_hold_the_turn() {
     let stage = Stage::new(&json!([
         init(), stubborn("session", "both"), { "waitFile": "child" }, text("last words"), result("last words"),
-    ]));
+    ]))
+    .limits(LimitOptions {
+        kill_grace_ms: Some(100.0),
+        ..LimitOptions::default()
+    });
     let before = Instant::now();
     let report = stage.run().await.unwrap();
     assert_eq!(
         (report.text.as_str(), report.exit),
         ("last words", Some(Exit::Code(0)))
     );
-    assert!(before.elapsed() < Duration::from_secs(8), "the drain is bounded");
+    assert!(
+        before.elapsed() < Duration::from_millis(1500),
+        "nobody waits for more than the result"
+    );
     assert!(!runs(stage.touched("child").await));
 }
 

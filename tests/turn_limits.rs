@@ -217,6 +217,43 @@ async fn the_time_that_a_consumer_takes_is_its_own() {
     assert_eq!(within("the turn", task).await.unwrap().unwrap().text, "done");
 }
 
+/// As when the event loop is blocked: the process is silent, however much of what it said waits to be taken.
+#[tokio::test]
+async fn a_consumer_that_takes_nothing_hides_no_silence() {
+    let line = json!({ "type": "thinking", "subtype": "delta", "text": "${fill:4000}" });
+    for (lines, after_result) in [(30, false), (100, false), (200, false), (200, true)] {
+        let mut steps = vec![
+            init(),
+            json!({ "touch": "leader" }),
+            json!({ "line": line, "repeat": lines }),
+        ];
+        if after_result {
+            steps.push(result("done"));
+        }
+        steps.push(json!({ "linger": true }));
+        let stage = Stage::new(&json!(steps)).limits(LimitOptions {
+            exit_grace_ms: Some(100.0),
+            ..options(200.0)
+        });
+        let (batches, mut taken) = tokio::sync::mpsc::unbounded_channel();
+        let (control, task) = stage.start(|_| ByHand { batches });
+        within("a batch", taken.recv()).await.unwrap();
+        let pid = stage.touched("leader").await;
+        eventually("the process is ended", || !runs(pid)).await;
+        control.taken(Taken::GoOn);
+        while let Some(_batch) = within("the rest", taken.recv()).await {
+            control.taken(Taken::GoOn);
+        }
+        match within("the turn", task).await.unwrap() {
+            Ok(report) => assert!(after_result, "{lines} lines: {report:?}"),
+            Err(failure) => {
+                assert!(!after_result, "{lines} lines: {failure:?}");
+                assert_eq!(failure.cause, Cause::InactivityTimeout, "{lines} lines");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_turn_without_a_consumer_of_events_sends_none() {
     let mut stage = Stage::new(&json!([init(), text("x"), result("x")]));

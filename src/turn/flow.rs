@@ -31,6 +31,9 @@ const CHUNK: usize = 256 * 1024;
 const BACKLOG: usize = 128 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
 const BACKLOG_EVENTS: usize = 2048;
+/// While the consumer holds the reading up, this much is read ahead of it at most, in bytes, to tell a process
+/// that has gone silent from one that waits for a free pipe.
+const AHEAD: usize = 1024 * 1024;
 /// How much is read at most after the process has ended, in bytes. A pipe holds less, so what is behind it was
 /// written by somebody else.
 const DRAIN_LIMIT: usize = 2 * 1024 * 1024;
@@ -93,9 +96,11 @@ struct Flow<C> {
     limits: Limits,
     started: Instant,
     quiet_since: Instant,
+    answered: bool,
     leaving_since: Option<Instant>,
     exit: Option<(Exit, Instant)>,
     drained: usize,
+    ahead: usize,
     at_end: bool,
 }
 
@@ -159,9 +164,11 @@ impl<C: Consumer> Flow<C> {
             limits: request.limits,
             started,
             quiet_since: started,
+            answered: false,
             leaving_since: None,
             exit: None,
             drained: 0,
+            ahead: 0,
             at_end: false,
         }
     }
@@ -260,6 +267,7 @@ impl<C: Consumer> Flow<C> {
     async fn stream(&mut self) -> End {
         let mut chunk = vec![0; CHUNK];
         let mut aborted = pin!(self.controlled.aborted());
+        let mut looks_ahead = false;
         loop {
             if self.at_end && self.exit.is_some() {
                 return End::Done;
@@ -272,20 +280,20 @@ impl<C: Consumer> Flow<C> {
                 self.in_flight = true;
             }
             let held_up = self.in_flight && self.inbox.is_full();
-            let reading = !self.at_end && !held_up;
-            // The limits are on the process. While the consumer makes it wait they stand still, but for the
-            // one on how long it stays after its result: nothing it may still say is waited for.
-            let watching = reading || self.at_end || self.is_leaving();
+            let reading = !self.at_end && (!held_up || looks_ahead);
+            // The limits are on the process. What it wrote before its end is read however long the consumer takes.
+            let watching = reading || self.at_end || self.exit.is_none();
             let deadline = self.deadline();
             tokio::select! {
                 biased;
                 () = &mut aborted => return End::Failed(Cause::Aborted),
                 taken = self.controlled.next_taken(), if self.in_flight => {
                     self.in_flight = false;
+                    looks_ahead = false;
                     if taken == Taken::Stop {
                         return End::Failed(Cause::ConsumerStopped);
                     }
-                    if !watching {
+                    if held_up {
                         self.resume();
                     }
                 }
@@ -296,6 +304,11 @@ impl<C: Consumer> Flow<C> {
                 read = self.stdout.read(&mut chunk), if reading => match read {
                     Ok(length) if length > 0 => {
                         self.take(&chunk[..length]);
+                        if held_up {
+                            looks_ahead = false;
+                            self.ahead += length;
+                            self.quiet_since = Instant::now();
+                        }
                         if self.has_said_enough(length) {
                             return self.late();
                         }
@@ -306,9 +319,23 @@ impl<C: Consumer> Flow<C> {
                         self.leaving_since.get_or_insert_with(Instant::now);
                     }
                 },
-                () = sleep_until(deadline), if watching => return self.late(),
+                () = sleep_until(deadline), if watching => {
+                    if reading || !self.may_wait_for_consumer() {
+                        return self.late();
+                    }
+                    looks_ahead = self.ahead < AHEAD;
+                    if !looks_ahead {
+                        self.quiet_since = Instant::now();
+                    }
+                }
             }
         }
+    }
+
+    /// Whether a silence may be the consumer's doing, which holds the reading up. How long the process stays after
+    /// its result is not: nothing it may still say is waited for.
+    fn may_wait_for_consumer(&self) -> bool {
+        !self.at_end && !self.is_leaving()
     }
 
     fn take(&mut self, chunk: &[u8]) {
@@ -333,7 +360,8 @@ impl<C: Consumer> Flow<C> {
             Input::End => parser.finish(&mut sink),
         }
         ledger.note(parser.open_calls().count(), parser.dropped());
-        if ledger.finished().is_some() {
+        self.answered = ledger.finished().is_some();
+        if self.answered {
             self.leaving_since.get_or_insert_with(Instant::now);
         }
     }
@@ -356,12 +384,16 @@ impl<C: Consumer> Flow<C> {
     fn resume(&mut self) {
         let now = Instant::now();
         self.quiet_since = now;
+        self.ahead = 0;
         self.exit = self.exit.map(|(exit, _)| (exit, now));
     }
 
     fn phase(&self) -> Phase {
         match (self.exit, self.leaving_since) {
-            (Some((_, since)), _) => Phase::Draining { since },
+            (Some((_, since)), _) => Phase::Draining {
+                since,
+                answered: self.answered,
+            },
             (None, Some(since)) => Phase::Leaving { since },
             (None, None) if self.parser.lines_seen() == 0 => Phase::FirstLine,
             (None, None) => Phase::Streaming,

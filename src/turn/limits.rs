@@ -126,11 +126,16 @@ pub enum Phase {
     Draining {
         /// Since when.
         since: Instant,
+        /// Whether the result is among what was read.
+        answered: bool,
     },
 }
 
 /// How long output is read after the process has ended, where somebody else holds the pipe open.
 pub const DRAIN: Duration = Duration::from_secs(2);
+/// The same where the result was read. All that the process wrote is in the pipe by then and is read without a
+/// wait; whoever holds the pipe has nothing to add.
+pub const DRAIN_ANSWERED: Duration = Duration::from_millis(50);
 
 /// When the present wait is over.
 ///
@@ -147,7 +152,7 @@ pub fn deadline(
         Phase::FirstLine => started.max(quiet_since) + limits.first_line,
         Phase::Streaming => quiet_since + limits.silence(open),
         Phase::Leaving { since } => since + limits.exit_grace,
-        Phase::Draining { since } => since + DRAIN,
+        Phase::Draining { since, answered } => since + if answered { DRAIN_ANSWERED } else { DRAIN },
     }
 }
 
@@ -251,11 +256,13 @@ mod tests {
         assert_eq!(at(Phase::FirstLine), 40 * SECOND);
         assert_eq!(at(Phase::Streaming), 130 * SECOND);
         assert_eq!(at(Phase::Leaving { since: started }), 2 * SECOND);
-        assert_eq!(
+        let draining = |answered| {
             at(Phase::Draining {
-                since: started + SECOND
-            }),
-            3 * SECOND
-        );
+                since: started + SECOND,
+                answered,
+            })
+        };
+        assert_eq!(draining(false), 3 * SECOND);
+        assert_eq!(draining(true), SECOND + DRAIN_ANSWERED);
     }
 }
