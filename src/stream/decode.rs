@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use super::calls::{Calls, Started};
+use super::delta::Deltas;
 use super::envelope::{Envelope, Message};
 use super::event::{
     Dropped, Event, OpenCall, Raw, SystemInit, Text, TurnResult, UNKNOWN_RAW_LIMIT, UnknownReason,
@@ -28,6 +29,7 @@ const GOOD_STATUS: [&str; 6] = ["success", "succeeded", "finished", "completed",
 /// Turns lines into events, and remembers what later lines need of earlier ones.
 #[derive(Debug)]
 pub(super) struct Decoder {
+    deltas: Deltas,
     text: TextGate,
     calls: Calls,
     dropped: Dropped,
@@ -47,6 +49,7 @@ impl Decoder {
 
     fn with(text: TextGate) -> Self {
         Self {
+            deltas: Deltas::default(),
             text,
             calls: Calls::default(),
             dropped: Dropped::default(),
@@ -95,6 +98,9 @@ impl Decoder {
     /// A line is one record; or several; or records behind something that was written without a line end.
     /// `source` is the line as it came, before what is no UTF-8 in it became U+FFFD.
     fn records(&mut self, line: &str, source: &[u8], sink: &mut Sink<'_>) {
+        if let Some(text) = self.deltas.text(line) {
+            return self.text.thinking(text.piece(), sink);
+        }
         let mut scanner = Scanner::new(line);
         let (mut from, mut alone) = (0, true);
         match scanner.peek() {

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::quoted::quoted;
 use super::value::{Str, Value};
 
 /// The text is no JSON, or ends too early.
@@ -37,6 +38,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next byte that is no white space, without going past it.
+    #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         loop {
@@ -59,9 +61,7 @@ impl<'a> Scanner<'a> {
                 return scanner.take(b'}');
             }
             loop {
-                scanner.take(b'"')?;
-                let key = scanner.string()?;
-                scanner.take(b':')?;
+                let key = scanner.key()?;
                 member(scanner, &key.text())?;
                 match scanner.peek().ok_or(Broken)? {
                     b',' => scanner.at += 1,
@@ -70,6 +70,15 @@ impl<'a> Scanner<'a> {
                 }
             }
         })
+    }
+
+    /// Reads a key and the colon behind it.
+    #[inline]
+    pub(super) fn key(&mut self) -> Scan<Str<'a>> {
+        self.take(b'"')?;
+        let key = self.string()?;
+        self.take(b':')?;
+        Ok(key)
     }
 
     /// Reads an array, and lets `item` read each of its values.
@@ -121,7 +130,8 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    fn take(&mut self, wanted: u8) -> Scan<()> {
+    #[inline]
+    pub(super) fn take(&mut self, wanted: u8) -> Scan<()> {
         if self.peek() == Some(wanted) {
             self.at += 1;
             return Ok(());
@@ -130,30 +140,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the rest of a string; its opening quote has been taken.
+    #[inline]
     fn string(&mut self) -> Scan<Str<'a>> {
-        let bytes = self.text.as_bytes();
-        let start = self.at;
-        let mut escaped = false;
-        loop {
-            self.at = next_special(bytes, self.at);
-            match bytes.get(self.at) {
-                Some(b'"') => {
-                    let raw = self.text.get(start..self.at).unwrap_or_default();
-                    self.at += 1;
-                    return Ok(Str { raw, escaped });
-                }
-                Some(b'\\') => {
-                    escaped = true;
-                    self.controls += usize::from(bytes.get(self.at + 1).is_some_and(|b| *b < 0x20));
-                    self.at += 2;
-                }
-                Some(_) => {
-                    self.controls += 1;
-                    self.at += 1;
-                }
-                None => return Err(Broken),
-            }
-        }
+        let quoted = quoted(self.text.as_bytes(), self.at).ok_or(Broken)?;
+        let raw = self.text.get(self.at..quoted.end).unwrap_or_default();
+        self.at = quoted.end + 1;
+        self.controls += usize::from(quoted.controls);
+        Ok(Str {
+            raw,
+            escaped: quoted.escaped,
+        })
     }
 
     fn scalar(&mut self) -> Scan<()> {
@@ -280,7 +276,7 @@ impl Nesting {
 }
 
 /// How long the number is that `bytes` begin with. Strict, for a comma that is lost must show.
-fn number(bytes: &[u8]) -> Option<usize> {
+pub(super) fn number(bytes: &[u8]) -> Option<usize> {
     let digits = |from: usize| {
         let rest = bytes.get(from..).unwrap_or_default();
         let count = rest.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -305,31 +301,4 @@ fn number(bytes: &[u8]) -> Option<usize> {
 /// White space of JSON, and the form feeds and vertical tabs that logs put around it.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c)
-}
-
-/// The index of the next quote, backslash or control character, or the length.
-///
-/// Eight bytes at a time: strings are either too short or too full of escapes for a vector search to pay,
-/// and so the control characters come for free.
-fn next_special(bytes: &[u8], from: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let zero_byte = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    let mut at = from;
-    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let word = u64::from_le_bytes(*chunk);
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        let quote = zero_byte(word ^ (ONES * u64::from(b'"')));
-        let backslash = zero_byte(word ^ (ONES * u64::from(b'\\')));
-        let hits = control | quote | backslash;
-        if hits != 0 {
-            return at + (hits.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest
-        .iter()
-        .position(|b| matches!(b, b'"' | b'\\') || *b < 0x20)
-        .unwrap_or(rest.len())
 }

@@ -173,6 +173,52 @@ fn cut(bytes: &[u8], cuts: &[Index]) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// What may stand behind the text of a piece of thinking, also what is no end of a record.
+fn any_tail() -> impl Strategy<Value = String> {
+    let member = select(vec![
+        r#","session_id":"s""#,
+        r#","session_id":"t\n""#,
+        r#","timestamp_ms":12"#,
+        r#","timestamp_ms":1.5e3"#,
+        r#","timestamp_ms":"12""#,
+        r#","timestamp_ms":012"#,
+        r#","text":"other""#,
+        r#","subtype":"completed""#,
+        r#","t\u0065xt":null"#,
+        r#","message":{"content":[{"text":"x"}]}"#,
+        ", \"a\" : [1, {}]",
+        ",",
+        "\"",
+        "\r",
+    ]);
+    let end = select(vec![
+        "}",
+        "}",
+        "}",
+        "}",
+        "} ",
+        "}}",
+        "",
+        "}{\"type\":\"retry\",\"subtype\":\"starting\"}",
+    ]);
+    (vec(member, 0..4), end).prop_map(|(members, end)| members.concat() + end)
+}
+
+/// Events, and what was said of a line that is none without white space around it.
+fn events_of(stream: &str) -> Vec<String> {
+    let mut events = Vec::new();
+    let mut parser = StreamParser::new(ParserOptions::default());
+    let mut sink = |event: Event<'_>| {
+        events.push(match event {
+            Event::Unknown { raw, reason, .. } => format!("{reason:?} {}", raw.trim()),
+            event => format!("{event:?}"),
+        });
+    };
+    parser.push(stream.as_bytes(), &mut sink);
+    parser.finish(&mut sink);
+    events
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -272,5 +318,19 @@ proptest! {
                 prop_assert!(!taken || error.to_string().contains("escape"), "{}: {}", error, text);
             }
         }
+    }
+
+    /// The decoder has a shorter way for pieces of thinking that are spelt as the CLI spells them. A space before
+    /// the record leads past it.
+    #[test]
+    fn the_shorter_way_leads_to_the_same_events(
+        lines in vec((select(vec!["", "a", "\\n", "\\ud83d", "\\ude00", "中", "\\"]), any_tail()), 1..6),
+    ) {
+        let line = |(text, tail): &(&str, String)| {
+            format!("{{\"type\":\"thinking\",\"subtype\":\"delta\",\"text\":\"{text}\"{tail}")
+        };
+        let stream: Vec<String> = lines.iter().map(line).collect();
+        let spaced = stream.iter().map(|line| format!(" {line}\n")).collect::<String>();
+        prop_assert_eq!(events_of(&(stream.join("\n") + "\n")), events_of(&spaced));
     }
 }
