@@ -78,6 +78,7 @@ impl Decoder {
                     &String::from_utf8_lossy(whole_characters(head)),
                 ));
             }
+            Line::Text(text) => self.records(text, text.as_bytes(), sink),
             Line::Whole(bytes) => {
                 let text = if let Ok(text) = std::str::from_utf8(bytes) {
                     Cow::Borrowed(text)

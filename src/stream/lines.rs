@@ -1,6 +1,6 @@
 //! Chunks of bytes to lines.
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 
 /// How much of an over-long line is kept to show, in bytes.
 const HEAD: usize = super::event::UNKNOWN_RAW_LIMIT;
@@ -15,6 +15,8 @@ const BOM: &[u8] = "\u{FEFF}".as_bytes();
 pub(super) enum Line<'a> {
     /// All of it, without a byte order mark.
     Whole(&'a [u8]),
+    /// The same, of a line that is known to be UTF-8.
+    Text(&'a str),
     /// It was longer than the limit.
     TooLong { head: &'a [u8], length: u64 },
 }
@@ -54,22 +56,40 @@ impl Lines {
 
     pub(super) fn push(&mut self, chunk: &[u8], mut line: impl FnMut(Line<'_>)) {
         let mut rest = chunk;
-        while let Some((head, tail)) = memchr(b'\n', rest).and_then(|at| rest.split_at_checked(at)) {
-            if self.buffer.is_empty() && self.skipping.is_none() {
+        if self.is_inside() {
+            let Some((head, tail)) = cut(rest) else {
+                return self.keep(rest);
+            };
+            self.keep(head);
+            self.end(&mut line);
+            rest = tail;
+        }
+        let whole = memrchr(b'\n', rest).map_or(0, |end| end + 1);
+        let (mut whole, tail) = rest.split_at_checked(whole).unwrap_or((rest, &[]));
+        // To check all of them at once costs far less than one by one.
+        if let Ok(mut text) = simdutf8::basic::from_utf8(whole) {
+            while let Some((head, tail)) = cut_text(text) {
+                self.seen += 1;
+                line(classify_text(head, self.limit));
+                text = tail;
+            }
+        } else {
+            while let Some((head, tail)) = cut(whole) {
                 self.seen += 1;
                 line(classify(head, self.limit));
-            } else {
-                self.keep(head);
-                self.end(&mut line);
+                whole = tail;
             }
-            rest = tail.get(1..).unwrap_or_default();
         }
-        self.keep(rest);
+        self.keep(tail);
+    }
+
+    fn is_inside(&self) -> bool {
+        !self.buffer.is_empty() || self.skipping.is_some()
     }
 
     /// The stream is over: what is left is a line too.
     pub(super) fn finish(&mut self, mut line: impl FnMut(Line<'_>)) {
-        if !self.buffer.is_empty() || self.skipping.is_some() {
+        if self.is_inside() {
             self.end(&mut line);
         }
     }
@@ -132,6 +152,25 @@ impl Lines {
     }
 }
 
+/// What comes before the first LF and what comes behind it.
+fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memchr(b'\n', bytes)?;
+    Some((bytes.get(..at)?, bytes.get(at + 1..)?))
+}
+
+fn cut_text(text: &str) -> Option<(&str, &str)> {
+    let at = memchr(b'\n', text.as_bytes())?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
+fn classify_text(line: &str, limit: usize) -> Line<'_> {
+    let text = line.strip_suffix('\r').unwrap_or(line);
+    if text.len() > limit {
+        return classify(line.as_bytes(), limit);
+    }
+    Line::Text(text.strip_prefix('\u{FEFF}').unwrap_or(text))
+}
+
 pub(super) fn classify(line: &[u8], limit: usize) -> Line<'_> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.len() > limit {
@@ -145,7 +184,7 @@ pub(super) fn classify(line: &[u8], limit: usize) -> Line<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HEAD, KEEP, Lines};
+    use super::{HEAD, KEEP, Line, Lines};
 
     const MIB: usize = 1 << 20;
 
@@ -172,6 +211,30 @@ mod tests {
         assert!(lines.buffer.capacity() >= 20 * MIB);
         push(&mut lines, b"\nshort");
         assert!(lines.buffer.capacity() <= KEEP);
+    }
+
+    #[test]
+    fn one_line_that_is_no_text_changes_nothing_for_those_around_it() {
+        let good = b"one\r\n\xEF\xBB\xBFtwo\n\n1234567\n12345678\n";
+        let bad = b"b\xFFd\n";
+        let read = |stream: &[u8]| {
+            let mut read = Vec::new();
+            Lines::new(6).push(stream, |line| {
+                read.push(match line {
+                    Line::Whole(bytes) => bytes.to_vec(),
+                    Line::Text(text) => text.as_bytes().to_vec(),
+                    Line::TooLong { head, length } => format!("{length} {head:?}").into_bytes(),
+                });
+            });
+            read
+        };
+        let alone = read(good);
+        assert_eq!(alone.len(), 5);
+        assert_eq!(alone[1], b"two");
+        assert_eq!(
+            read(&[good.as_slice(), bad].concat()),
+            [alone.clone(), vec![b"b\xFFd".to_vec()]].concat()
+        );
     }
 
     #[test]
