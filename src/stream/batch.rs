@@ -32,6 +32,10 @@ pub const ABSENT: u32 = u32::MAX;
 /// Set in a text's length where it lies in the wide string.
 pub const WIDE: u32 = 1 << 31;
 
+/// The most that a batch has room for before anything is in it, in elements of each of its parts: one that was
+/// large for a single long line says nothing of the next.
+const MOST_ROOM: usize = 256 * 1024;
+
 /// Some events, ready to cross.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -80,6 +84,23 @@ impl Payloads {
 }
 
 impl Batch {
+    /// An empty one with room for about what `last` holds: batches of one stream are much alike, and one that
+    /// grows step by step is copied at every step.
+    #[must_use]
+    pub fn like(last: &Self) -> Self {
+        let room = |length: usize| (length + length / 4).min(MOST_ROOM);
+        Self {
+            narrow: Vec::with_capacity(room(last.narrow.len())),
+            wide: Vec::with_capacity(room(last.wide.len())),
+            table: Vec::with_capacity(room(last.table.len())),
+            payloads: Payloads {
+                text: String::with_capacity(room(last.payloads.text.len())),
+                ends: Vec::with_capacity(room(last.payloads.ends.len())),
+            },
+            events: 0,
+        }
+    }
+
     /// How many events are in it.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -273,7 +273,8 @@ impl<C: Consumer> Flow<C> {
                 return End::Done;
             }
             if !self.in_flight && !self.inbox.batch.is_empty() {
-                let batch = std::mem::take(&mut self.inbox.batch);
+                let next = Batch::like(&self.inbox.batch);
+                let batch = std::mem::replace(&mut self.inbox.batch, next);
                 if self.consumer.send(batch).is_err() {
                     return End::Failed(Cause::Aborted);
                 }
