@@ -677,6 +677,9 @@ function wantsEvents(callbacks) {
   const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
   return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback2) => callback2 !== void 0);
 }
+function wantsPayloads({ onToolStart, onToolEnd }) {
+  return onToolStart !== void 0 || onToolEnd !== void 0;
+}
 function dispatch(batch, callbacks, over) {
   const reader = new BatchReader(batch);
   const held = untilHeld(reader, callbacks, over);
@@ -834,6 +837,7 @@ function checked2(input) {
     addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks),
     keepLeftovers: leftovers === "keep",
+    wantsPayloads: wantsPayloads(callbacks),
     ...defined({
       binary: text("binary"),
       model: optional(given.model, (value) => modelId("model", value)),

@@ -192,6 +192,8 @@ export interface TurnOptions {
   wantsEvents: boolean
   /** Processes that are still there after a good turn live on. */
   keepLeftovers: boolean
+  /** True: whoever gets a tool's event reads its payloads. */
+  wantsPayloads: boolean
 }
 
 /** What a turn came to. With a `code` it failed, and the rest is what there was so far. */

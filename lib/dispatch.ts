@@ -17,6 +17,11 @@ export function wantsEvents(callbacks: Callbacks): boolean {
   return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback) => callback !== undefined);
 }
 
+/** Whether somebody is given the payloads of every tool call. */
+export function wantsPayloads({ onToolStart, onToolEnd }: Callbacks): boolean {
+  return onToolStart !== undefined || onToolEnd !== undefined;
+}
+
 /**
  * Hand every event of a batch to the callbacks, as long as the turn is not `over`. Returns a promise only where
  * a callback returned one, or where the event loop was held for long; throws, or rejects, with the error of the

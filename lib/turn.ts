@@ -1,7 +1,7 @@
 import type { CursorErrorCode, CursorPromptInput, CursorPromptResult } from "../index.js";
 import type { EventBatch, TurnHandle, TurnOptions, TurnOutcome } from "../native.js";
 import { unlessAborted } from "./aborts.js";
-import { type Callbacks, dispatch, wantsEvents } from "./dispatch.js";
+import { type Callbacks, dispatch, wantsEvents, wantsPayloads } from "./dispatch.js";
 import { aborted, CursorError, type CursorErrorFields } from "./errors.js";
 import { parseOrText } from "./events.js";
 import { native, scope } from "./scope.js";
@@ -114,6 +114,7 @@ function checked(input: CursorPromptInput): {
     addedEnv: check.optional(given.env, (value) => check.environment("env", value)) ?? [],
     wantsEvents: wantsEvents(callbacks as Callbacks),
     keepLeftovers: leftovers === "keep",
+    wantsPayloads: wantsPayloads(callbacks as Callbacks),
     ...defined({
       binary: text("binary"),
       model: check.optional(given.model, (value) => check.modelId("model", value)),

@@ -7,7 +7,7 @@ mod turn;
 use std::time::Duration;
 
 use fusion_cursor_native::turn::limits::{INACTIVITY_VARIABLE, LimitOptions, OpenTool};
-use fusion_cursor_native::turn::{Cause, Limits, Taken};
+use fusion_cursor_native::turn::{Cause, Limits, Taken, Wants};
 use serde_json::json;
 use turn::{ByHand, Eager, Stage, children, eventually, init, result, runs, shell_started, text, within};
 
@@ -257,7 +257,7 @@ async fn a_consumer_that_takes_nothing_hides_no_silence() {
 #[tokio::test]
 async fn a_turn_without_a_consumer_of_events_sends_none() {
     let mut stage = Stage::new(&json!([init(), text("x"), result("x")]));
-    stage.request.wants_events = false;
+    stage.request.wants = Wants::Nothing;
     let (batches, mut taken) = tokio::sync::mpsc::unbounded_channel();
     let (_control, task) = stage.start(|_| ByHand { batches });
     assert!(within("the end of batches", taken.recv()).await.is_none());

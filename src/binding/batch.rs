@@ -5,6 +5,7 @@ use napi::{Env, Error, JsString, Result};
 use napi_derive::napi;
 
 use crate::stream::batch::Batch;
+use crate::stream::payloads::Payload;
 
 /// One batch. Its strings and its table are taken once; its payloads can be read as long as it lives.
 #[napi(custom_finalize)]
@@ -65,12 +66,11 @@ impl EventBatch {
     #[napi(catch_unwind)]
     pub fn payload<'env>(&self, env: &'env Env, number: u32) -> Result<JsString<'env>> {
         let payload = self.batch.payloads.get(number);
-        let json = payload.ok_or_else(|| Error::from_reason(format!("the batch has no payload {number}")))?;
-        // ASCII, the usual, is Latin-1 as it stands, and V8 need not look for anything else in it.
-        if json.is_ascii() {
-            env.create_string_latin1(json)
-        } else {
-            env.create_string(json)
+        match payload.ok_or_else(|| Error::from_reason(format!("the batch has no payload {number}")))? {
+            // ASCII, the usual, is Latin-1 as it stands, and V8 need not look for anything else in it.
+            Payload::Utf8(json) if json.is_ascii() => env.create_string_latin1(json),
+            Payload::Utf8(json) => env.create_string(json),
+            Payload::Utf16(json) => env.create_string_utf16(json),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::stream::batch::Batch;
 use crate::turn::limits::LimitOptions;
 use crate::turn::{
     self, Cause, Consumer, ConsumerGone, Control, Failure, Leftover, Leftovers, Limits, Report, Taken,
-    TurnRequest,
+    TurnRequest, Wants,
 };
 
 use super::batch::EventBatch;
@@ -50,6 +50,8 @@ pub struct TurnOptions {
     pub wants_events: bool,
     /// Processes that are still there after a good turn live on.
     pub keep_leftovers: bool,
+    /// True: whoever gets a tool's event reads its payloads.
+    pub wants_payloads: bool,
 }
 
 /// What a turn came to. With a `code` it failed, and the rest is what there was so far.
@@ -178,7 +180,11 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
         // The command line never asks for partial output.
         stream: super::parser::options(options.max_line_bytes, false),
         owner: Owner(scope),
-        wants_events: options.wants_events,
+        wants: match (options.wants_events, options.wants_payloads) {
+            (false, _) => Wants::Nothing,
+            (true, false) => Wants::Events,
+            (true, true) => Wants::Payloads,
+        },
         leftovers: if options.keep_leftovers {
             Leftovers::Keep
         } else {

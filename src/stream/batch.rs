@@ -9,6 +9,7 @@
 //! `lib/batch.ts` reads this format; the constants of both must agree, which a test checks.
 
 use super::event::{Event, Raw, ToolCall, ToolOutcome, UnknownReason};
+use super::payloads::{Payloads, widen};
 
 /// The kinds, in the order of their numbers in the table.
 pub const KINDS: [&str; 12] = [
@@ -50,40 +51,16 @@ pub struct Batch {
     events: usize,
 }
 
-/// JSON texts that are read one by one, if at all; so they are kept as they came, in UTF-8.
-#[derive(Debug, Default)]
-pub struct Payloads {
-    text: String,
-    /// Where each ends.
-    ends: Vec<u32>,
-}
-
-impl Payloads {
-    /// The payload of this number.
-    #[must_use]
-    pub fn get(&self, number: u32) -> Option<&str> {
-        let number = usize::try_from(number).ok()?;
-        let end = *self.ends.get(number)? as usize;
-        let start = number
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before] as usize);
-        self.text.get(start..end)
-    }
-
-    /// The bytes that the payloads take.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        self.text.capacity() + self.ends.capacity() * size_of::<u32>()
-    }
-
-    fn add(&mut self, json: &str) -> u32 {
-        self.text.push_str(json);
-        self.ends.push(index(self.text.len()));
-        index(self.ends.len() - 1)
-    }
-}
-
 impl Batch {
+    /// An empty one.
+    #[must_use]
+    pub fn new(payloads: Payloads) -> Self {
+        Self {
+            payloads,
+            ..Self::default()
+        }
+    }
+
     /// An empty one with room for about what `last` holds: batches of one stream are much alike, and one that
     /// grows step by step is copied at every step.
     #[must_use]
@@ -93,10 +70,7 @@ impl Batch {
             narrow: Vec::with_capacity(room(last.narrow.len())),
             wide: Vec::with_capacity(room(last.wide.len())),
             table: Vec::with_capacity(room(last.table.len())),
-            payloads: Payloads {
-                text: String::with_capacity(room(last.payloads.text.len())),
-                ends: Vec::with_capacity(room(last.payloads.ends.len())),
-            },
+            payloads: Payloads::like(&last.payloads, room),
             events: 0,
         }
     }
@@ -116,7 +90,7 @@ impl Batch {
     /// Roughly the bytes it holds.
     #[must_use]
     pub fn weight(&self) -> usize {
-        self.narrow.len() + self.wide.len() * 2 + self.table.len() * 4 + self.payloads.text.len()
+        self.narrow.len() + self.wide.len() * 2 + self.table.len() * 4 + self.payloads.weight()
     }
 
     /// Add one event behind the others.
@@ -135,12 +109,12 @@ impl Batch {
                     self.text(text.as_deref());
                 }
             }
-            Event::User { text } => self.kind(1).text(Some(text)),
-            Event::ThinkingDelta { text } => self.kind(2).text(Some(text)),
+            Event::User { text } => self.said(1, text),
+            Event::ThinkingDelta { text } => self.said(2, text),
             Event::ThinkingCompleted => {
                 self.kind(3);
             }
-            Event::AssistantText { text } => self.kind(4).text(Some(text)),
+            Event::AssistantText { text } => self.said(4, text),
             Event::ToolCallStarted(call) => self.kind(5).call(call),
             Event::ToolCallCompleted(call, end) => {
                 self.kind(6).call(call);
@@ -195,6 +169,12 @@ impl Batch {
         }
     }
 
+    /// An event that is a text and nothing else, as most are.
+    fn said(&mut self, kind: u32, text: &str) {
+        let (start, length) = append(text, &mut self.narrow, &mut self.wide);
+        self.table.extend_from_slice(&[kind, start, length]);
+    }
+
     fn kind(&mut self, number: u32) -> &mut Self {
         self.table.push(number);
         self
@@ -228,26 +208,26 @@ impl Batch {
 
 /// Where the text now lies: its start, and its length with [`WIDE`] set where it is in `wide`.
 fn append(text: &str, narrow: &mut Vec<u8>, wide: &mut Vec<u16>) -> (u32, u32) {
+    let start = narrow.len();
     if text.is_ascii() {
-        let start = index(narrow.len());
         narrow.extend_from_slice(text.as_bytes());
-        return (start, index(text.len()));
+        return (index(start), index(text.len()));
     }
-    if text.chars().all(|character| u32::from(character) <= 0xFF) {
-        let start = narrow.len();
-        narrow.extend(
-            text.chars()
-                .filter_map(|character| u8::try_from(u32::from(character)).ok()),
-        );
-        return (index(start), index(narrow.len() - start));
+    narrow.reserve(text.len());
+    for character in text.chars() {
+        let Ok(byte) = u8::try_from(character) else {
+            narrow.truncate(start);
+            let start = wide.len();
+            widen(text, wide);
+            return (index(start), index(wide.len() - start) | WIDE);
+        };
+        narrow.push(byte);
     }
-    let start = wide.len();
-    wide.extend(text.encode_utf16());
-    (index(start), index(wide.len() - start) | WIDE)
+    (index(start), index(narrow.len() - start))
 }
 
 /// A position in a batch. Batches end long before 2 GiB: one line is at most what the parser's limit allows.
-fn index(position: usize) -> u32 {
+pub(super) fn index(position: usize) -> u32 {
     debug_assert!(position < WIDE as usize, "a batch is far smaller than 2 GiB");
     u32::try_from(position).unwrap_or(ABSENT)
 }
@@ -284,6 +264,7 @@ fn reason_number(reason: UnknownReason) -> u32 {
 mod tests {
     use std::borrow::Cow;
 
+    use super::super::payloads::Payload;
     use super::*;
 
     fn read(batch: &Batch, at: usize) -> String {
@@ -324,19 +305,17 @@ mod tests {
     #[test]
     fn payloads_stay_behind_under_their_numbers() {
         let mut batch = Batch::default();
-        for json in ["{\"a\":1}", "{\"ü\":\"中\"}", "[]"] {
+        for json in ["{\"a\":1}", "[]"] {
             let call = ToolCall {
                 args: Some(Raw(Cow::Borrowed(json))),
                 ..ToolCall::default()
             };
             batch.push(&Event::ToolCallStarted(call));
         }
-        assert_eq!(batch.payloads.get(0), Some("{\"a\":1}"));
-        assert_eq!(batch.payloads.get(1), Some("{\"ü\":\"中\"}"));
-        assert_eq!(batch.payloads.get(2), Some("[]"));
-        assert_eq!(batch.payloads.get(3), None);
+        assert_eq!((batch.table[7], batch.table[15]), (0, 1));
+        assert_eq!(batch.payloads.get(1), Some(Payload::Utf8("[]")));
         assert!(
-            batch.narrow.is_empty(),
+            !String::from_utf8_lossy(&batch.narrow).contains('1'),
             "no payload is in the strings that always cross"
         );
     }

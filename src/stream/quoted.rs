@@ -75,7 +75,7 @@ struct Scan {
 
 impl Scan {
     /// Reads one more block; the index in it of the quote that ends the string.
-    #[inline(always)]
+    #[inline]
     fn block(&mut self, block: [u8; BLOCK]) -> Option<usize> {
         let bytes = u8x32::new(block);
         let mask = |byte| bytes.simd_eq(u8x32::splat(byte)).to_bitmask();
@@ -91,7 +91,7 @@ impl Scan {
 
     /// Which bytes are escaped: those behind a run of backslashes of odd length. As simdjson finds them, all at
     /// once: a subtraction carries through each run.
-    #[inline(always)]
+    #[inline]
     fn escaped(&mut self, backslashes: u32) -> u32 {
         let starts = backslashes & !self.carry;
         let runs = ((starts << 1 | ODD).wrapping_sub(starts)) ^ ODD;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
 
@@ -14,6 +15,7 @@ use crate::process::{self, Exit, Owner, Running, Tree};
 use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
 use crate::stream::event::{Event, OpenCall};
+use crate::stream::payloads::Payloads;
 
 use super::beside::Beside;
 use super::control::{Consumer, Controlled, Taken};
@@ -23,7 +25,7 @@ use super::limits::{self, OpenTool, Phase};
 use super::outcome::{self, Cause, Failure, Report};
 use super::stderr::Stderr;
 use super::workspace::Stay;
-use super::{Limits, TurnRequest, prepare};
+use super::{Limits, TurnRequest, Wants, prepare};
 
 /// Read at once, in bytes: what a pipe holds.
 const CHUNK: usize = 256 * 1024;
@@ -152,8 +154,11 @@ impl<C: Consumer> Flow<C> {
             secrets: Secrets::of(&request.environment),
             parser: StreamParser::new(request.stream),
             inbox: Inbox {
-                batch: Batch::default(),
-                wants_events: request.wants_events,
+                batch: Batch::new(match request.wants {
+                    Wants::Payloads => Payloads::surely_read(),
+                    Wants::Events | Wants::Nothing => Payloads::default(),
+                }),
+                wants_events: request.wants != Wants::Nothing,
             },
             controlled,
             consumer,
@@ -313,6 +318,8 @@ impl<C: Consumer> Flow<C> {
                         if self.has_said_enough(length) {
                             return self.late();
                         }
+                        // All turns share a thread, and a stream that pours is not to keep it.
+                        yield_now().await;
                     }
                     // A pipe fails only where it is gone, which is its end.
                     Ok(_) | Err(_) => {

@@ -49,10 +49,22 @@ pub struct TurnRequest {
     pub stream: ParserOptions,
     /// Who answers for the process.
     pub owner: Owner,
-    /// False: nobody looks at events, so none are sent.
-    pub wants_events: bool,
+    /// What is sent to the consumer.
+    pub wants: Wants,
     /// What becomes of processes that are still there after a good turn. After a bad one they are always ended.
     pub leftovers: Leftovers,
+}
+
+/// What a consumer looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wants {
+    /// No events, so none are sent.
+    Nothing,
+    /// Events; their payloads perhaps.
+    #[default]
+    Events,
+    /// Events, and every payload of theirs, which are made ready for it.
+    Payloads,
 }
 
 /// Run one turn to its end.

@@ -15,7 +15,7 @@ use fusion_cursor_native::stream::ParserOptions;
 use fusion_cursor_native::stream::batch::Batch;
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{
-    self, Consumer, ConsumerGone, Control, Leftovers, Limits, Taken, TurnRequest,
+    self, Consumer, ConsumerGone, Control, Leftovers, Limits, Taken, TurnRequest, Wants,
 };
 use fusion_cursor_native::{diagnostics, process};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -192,7 +192,7 @@ async fn play(folder: PathBuf) {
         leftovers: Leftovers::Kill,
         stream: ParserOptions::default(),
         owner: Owner(0),
-        wants_events: true,
+        wants: Wants::Events,
     };
     let _outcome = turn::run(request, controlled, Eager(control)).await;
 }

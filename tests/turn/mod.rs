@@ -18,7 +18,7 @@ use fusion_cursor_native::stream::ParserOptions;
 use fusion_cursor_native::stream::batch::Batch;
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{
-    self, Consumer, ConsumerGone, Control, Failure, Leftovers, Limits, Report, Taken, TurnRequest,
+    self, Consumer, ConsumerGone, Control, Failure, Leftovers, Limits, Report, Taken, TurnRequest, Wants,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ impl Stage {
             limits: limits(LimitOptions::default()),
             stream: ParserOptions::default(),
             owner: Owner(0),
-            wants_events: true,
+            wants: Wants::Events,
             leftovers: Leftovers::Kill,
         };
         Self { folder, request }
