@@ -187,6 +187,22 @@ test("the four callbacks get their part, in the order of the stream", async () =
   ]);
 });
 
+test("what tools were asked and what they said arrives in every script", async () => {
+  const words = ["plain", "größer", "灯台 für später", "😀".repeat(40), "\ud83d", 'a"\\\n\u0001', ""];
+  const payloads = words.map((word) => ({ [`key ${word}`]: [word, { word }] }));
+  const seen: unknown[] = [];
+  await new Stage([
+    init,
+    ...payloads.map((payload, at) => started(`c-${at}`, "read", payload)),
+    ...payloads.map((payload, at) => completed(`c-${at}`, "read", { success: payload })),
+    result(""),
+  ]).launch({
+    onToolStart: (_name, args) => void seen.push(args),
+    onToolEnd: (_name, _isError, end, info) => void seen.push(end, info?.args),
+  });
+  expect(seen).toEqual([...payloads, ...payloads.flatMap((payload) => [{ success: payload }, payload])]);
+});
+
 test("callbacks are called as methods of the input", async () => {
   const seen: unknown[] = [];
   const input = new Stage([init, text("x"), result("x")]).input({
