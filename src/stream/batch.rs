@@ -213,17 +213,14 @@ fn append(text: &str, narrow: &mut Vec<u8>, wide: &mut Vec<u16>) -> (u32, u32) {
         narrow.extend_from_slice(text.as_bytes());
         return (index(start), index(text.len()));
     }
-    narrow.reserve(text.len());
-    for character in text.chars() {
-        let Ok(byte) = u8::try_from(character) else {
-            narrow.truncate(start);
-            let start = wide.len();
-            widen(text, wide);
-            return (index(start), index(wide.len() - start) | WIDE);
-        };
-        narrow.push(byte);
+    // Up to here UTF-8 begins no character beyond Latin-1.
+    if text.bytes().fold(0, u8::max) < 0xC4 {
+        narrow.extend(text.chars().filter_map(|character| u8::try_from(character).ok()));
+        return (index(start), index(narrow.len() - start));
     }
-    (index(start), index(narrow.len() - start))
+    let start = wide.len();
+    widen(text, wide);
+    (index(start), index(wide.len() - start) | WIDE)
 }
 
 /// A position in a batch. Batches end long before 2 GiB: one line is at most what the parser's limit allows.

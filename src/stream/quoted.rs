@@ -1,13 +1,13 @@
 //! Where a JSON string ends.
 
-use wide::{u8x16, u8x32};
+use wide::{u8x16, u8x64};
 
 /// What is looked at first: most strings are keys, ids and a few words.
 const SHORT: usize = 16;
 /// And then so much at once.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 /// Every other bit, from the second.
-const ODD: u32 = 0xAAAA_AAAA;
+const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
 /// What a look for the end of a string has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ fn short(bytes: &[u8], from: usize) -> Option<Quoted> {
     let bytes = u8x16::new(*bytes.get(from..)?.first_chunk::<SHORT>()?);
     let quotes = bytes.simd_eq(u8x16::splat(b'"')).to_bitmask();
     let special = bytes.simd_eq(u8x16::splat(b'\\')) | bytes.simd_le(u8x16::splat(0x1f));
-    let is_plain = quotes != 0 && special.to_bitmask() & before(quotes) == 0;
+    let is_plain = quotes != 0 && u64::from(special.to_bitmask()) & before(quotes.into()) == 0;
     is_plain.then_some(Quoted {
         end: from + quotes.trailing_zeros() as usize,
         escaped: false,
@@ -60,7 +60,7 @@ fn long(bytes: &[u8], from: usize) -> Option<Quoted> {
 
 /// The bits below the lowest that is set; all, where none is.
 #[inline]
-fn before(mask: u32) -> u32 {
+fn before(mask: u64) -> u64 {
     mask.wrapping_sub(1) & !mask
 }
 
@@ -68,19 +68,19 @@ fn before(mask: u32) -> u32 {
 #[derive(Default)]
 struct Scan {
     /// 1 where the last byte was a backslash that escapes the next.
-    carry: u32,
-    backslashes: u32,
-    controls: u32,
+    carry: u64,
+    backslashes: u64,
+    controls: u64,
 }
 
 impl Scan {
     /// Reads one more block; the index in it of the quote that ends the string.
     #[inline]
     fn block(&mut self, block: [u8; BLOCK]) -> Option<usize> {
-        let bytes = u8x32::new(block);
-        let mask = |byte| bytes.simd_eq(u8x32::splat(byte)).to_bitmask();
+        let bytes = u8x64::new(block);
+        let mask = |byte| bytes.simd_eq(u8x64::splat(byte)).to_bitmask();
         let backslashes = mask(b'\\');
-        let controls = bytes.simd_le(u8x32::splat(0x1f)).to_bitmask();
+        let controls = bytes.simd_le(u8x64::splat(0x1f)).to_bitmask();
         let quotes = mask(b'"') & !self.escaped(backslashes);
         // Only what comes before the quote counts.
         let inside = before(quotes);
@@ -92,7 +92,7 @@ impl Scan {
     /// Which bytes are escaped: those behind a run of backslashes of odd length. As simdjson finds them, all at
     /// once: a subtraction carries through each run.
     #[inline]
-    fn escaped(&mut self, backslashes: u32) -> u32 {
+    fn escaped(&mut self, backslashes: u64) -> u64 {
         let starts = backslashes & !self.carry;
         let runs = ((starts << 1 | ODD).wrapping_sub(starts)) ^ ODD;
         let escaped = runs ^ (backslashes | self.carry);
