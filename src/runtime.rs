@@ -25,8 +25,9 @@ where
         runtime
     } else {
         let made = Builder::new_multi_thread()
-            // Turns wait far more than they work; the pool for blocking calls looks at /proc.
-            .worker_threads(2)
+            // Turns wait far more than they work, and what may block goes to the pool. While one of two threads
+            // reads a stream, the other would be woken at each write to its pipe, to find nothing to do.
+            .worker_threads(1)
             .max_blocking_threads(8)
             .thread_name("cursor-run")
             .enable_all()
