@@ -101,12 +101,14 @@ fn count(block: &[u8], times: usize) -> usize {
 /// As a turn does: a batch for each chunk.
 fn pack(stream: &[u8]) -> usize {
     let mut parser = StreamParser::new(ParserOptions::default());
+    let mut last = Batch::default();
     stream
         .chunks(CHUNK)
         .map(|chunk| {
-            let mut batch = Batch::default();
+            let mut batch = Batch::like(&last);
             parser.push(chunk, &mut |event| batch.push(&event));
-            black_box(batch).len()
+            last = black_box(batch);
+            last.len()
         })
         .sum()
 }

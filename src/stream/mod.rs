@@ -2,9 +2,11 @@
 //!
 //! `lines` cuts the chunks that a pipe delivers into lines. `decode` reads each line once, by way of
 //! `envelope` (the members of a record), `tools` (its `tool_call`) and `json` (a scanner that builds
-//! nothing), and hands typed events on. `text` decides which text is new, `calls` remembers what a tool was
+//! nothing, and has `quoted` find the ends of strings), and hands typed events on; `delta` is its shorter way
+//! for the kind of line that most are. `text` decides which text is new, `calls` remembers what a tool was
 //! asked until it has ended, `value` and `unescape` decode. `event` is what the rest of the crate sees, `batch`
-//! packs events for the crossing into JavaScript, `payloads` keeps what most never cross, and `single` reads a line on its own.
+//! packs events for the crossing into JavaScript, `payloads` keeps what most never cross, and `single` reads a
+//! line on its own.
 //!
 //! A line that lies whole in a chunk is read where it is, and what an event says is borrowed from it.
 
