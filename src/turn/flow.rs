@@ -36,6 +36,8 @@ const BACKLOG_EVENTS: usize = 2048;
 /// While the consumer holds the reading up, this much is read ahead of it at most, in bytes, to tell a process
 /// that has gone silent from one that waits for a free pipe.
 const AHEAD: usize = 1024 * 1024;
+/// All turns share a thread: after so many chunks a stream that pours lets the others have it.
+const CHUNKS_IN_A_ROW: u32 = 8;
 /// How much is read at most after the process has ended, in bytes. A pipe holds less, so what is behind it was
 /// written by somebody else.
 const DRAIN_LIMIT: usize = 2 * 1024 * 1024;
@@ -271,6 +273,7 @@ impl<C: Consumer> Flow<C> {
     /// Read, and hand over, until there is a reason to stop.
     async fn stream(&mut self) -> End {
         let mut chunk = vec![0; CHUNK];
+        let mut in_a_row = 0;
         let mut aborted = pin!(self.controlled.aborted());
         let mut looks_ahead = false;
         loop {
@@ -318,8 +321,11 @@ impl<C: Consumer> Flow<C> {
                         if self.has_said_enough(length) {
                             return self.late();
                         }
-                        // All turns share a thread, and a stream that pours is not to keep it.
-                        yield_now().await;
+                        in_a_row += 1;
+                        if in_a_row == CHUNKS_IN_A_ROW {
+                            in_a_row = 0;
+                            yield_now().await;
+                        }
                     }
                     // A pipe fails only where it is gone, which is its end.
                     Ok(_) | Err(_) => {
