@@ -14,7 +14,8 @@ test("a tiny run prints every row and writes the figures", { timeout: 120_000 },
   const folder = mkdtempSync(join(tmpdir(), "fusion-cursor-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const json = join(folder, "figures.json");
-  const tiny = ["--size", "0.1", "--rounds", "1", "--streams", "2", "--as-built", "--json", json];
+  const few = ["--size", "0.1", "--rounds", "1", "--streams", "2", "--starts", "2", "--held", "16"];
+  const tiny = [...few, "--as-built", "--json", json];
   const { stdout } = await run(process.execPath, [script, ...tiny]);
   const rows = [
     "plain read, the floor",
@@ -23,6 +24,9 @@ test("a tiny run prints every row and writes the figures", { timeout: 120_000 },
     "onEvent, payloads unread",
   ];
   for (const row of rows) expect(stdout).toMatch(new RegExp(`${row.replace("+", "\\+")} +\\d+ MB/s +\\d`));
+  for (const row of ["launchCursorPrompt", "child_process\\.spawn"])
+    for (const host of ["small", "16 MB"])
+      expect(stdout).toMatch(new RegExp(`${row} +${host}( +[\\d.]+ ms){5}`));
   for (const row of ["the addon", "the whole package"])
     expect(stdout).toMatch(new RegExp(`${row} +\\d+\\.\\d+ ms`));
   expect(stdout).toMatch(/an empty addon +(\d+\.\d+ ms|left out)/);

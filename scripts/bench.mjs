@@ -1,10 +1,12 @@
-// `npm run bench`: how fast streams are read, on the release addon. Needs no network and no account: a program
+// `npm run bench`: how fast streams are read and what a start costs the event loop, on the release addon. Needs no network and no account: a program
 // that is nothing but `cat` replays a generated session. What it prints is this machine's, so figures are
 // compared with the readline loop of the same run.
 //
 //   --size MB      the size of the session; 20 without it
 //   --rounds N     every figure is the median of so many; 5 without it
 //   --streams N    how many streams are read at once; 16 without it
+//   --starts N     how many turns are started at once; 40 without it
+//   --held MB      the memory of the large host that starts them; 1536 without it
 //   --json FILE    write the figures there too
 //   --as-built     measure the addon that is there, even one without optimizations
 
@@ -14,6 +16,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { measureLoad, median } from "./bench/load.mjs";
 import { REFERENCE } from "./bench/rows.mjs";
+import { measureStarts } from "./bench/starting.mjs";
 import { writeTranscript } from "./bench/transcript.mjs";
 import { buildAddon } from "./build.mjs";
 import { capture, Failure, root, runMain } from "./common.mjs";
@@ -24,12 +27,16 @@ const { values: options } = parseArgs({
     size: { type: "string", default: "20" },
     rounds: { type: "string", default: "5" },
     streams: { type: "string", default: "16" },
+    starts: { type: "string", default: "40" },
+    held: { type: "string", default: "1536" },
     json: { type: "string" },
     "as-built": { type: "boolean", default: false },
   },
 });
 
-/** @param {"size" | "rounds" | "streams"} name */
+const NUMBERS = /** @type {const} */ (["size", "rounds", "streams", "starts", "held"]);
+
+/** @param {(typeof NUMBERS)[number]} name */
 function positive(name) {
   const value = Number(options[name]);
   if (!(value > 0)) throw new Failure(`--${name} takes a number above 0, not ${options[name]}.`);
@@ -132,7 +139,7 @@ function table(rows) {
 }
 
 /** @param {ReturnType<typeof figures>} all */
-function print({ machine, transcript, streams, many, load, built }) {
+function print({ machine, transcript, streams, many, starts, load, built }) {
   console.log(`\nNode ${machine.node} on ${machine.cpu}, ${machine.cpus} processors`);
   console.log(`The addon: ${relative(root, built.file)}, ${megabytes(load.addonBytes)} MB`);
   if (built.debug) console.log("It has no optimizations, so these figures say nothing about speed.");
@@ -159,6 +166,19 @@ function print({ machine, transcript, streams, many, load, built }) {
       `${row.p50Ms.toFixed(1)} ms`,
       `${row.p99Ms.toFixed(1)} ms`,
       `${megabytes(row.rssBytes)} MB`,
+    ]),
+  ]);
+  console.log(
+    `\n${options.starts} starts at once, by the memory of the host; a call holds up the event loop`,
+  );
+  table([
+    ["", "host", "longest call", "highest", "all calls", "longest turn of the loop", "all done"],
+    ...starts.map((row) => [
+      row.name,
+      row.heldMegabytes === 0 ? "small" : `${row.heldMegabytes} MB`,
+      ...[row.longestCallMs, row.highestCallMs, row.callsMs, row.longestTurnMs, row.wallMs].map(
+        (ms) => `${ms.toFixed(ms < 10 ? 2 : 0)} ms`,
+      ),
     ]),
   ]);
   console.log("\nLoading");
@@ -194,6 +214,11 @@ function figures(folder, built) {
       { name: "four callbacks", ...measureMany(program, transcript.bytes, "four") },
       { name: "onEvent, payloads unread", ...measureMany(program, transcript.bytes, "event") },
     ],
+    starts: measureStarts(folder, {
+      atOnce: positive("starts"),
+      heldMegabytes: positive("held"),
+      rounds: Math.min(3, positive("rounds")),
+    }),
     load: measureLoad(folder, built.file, positive("rounds") * 2 + 1),
   };
 }
@@ -201,7 +226,7 @@ function figures(folder, built) {
 await runMain(async () => {
   if (process.platform === "win32")
     throw new Failure("The sessions are replayed by a shell script; Windows has none.");
-  for (const name of /** @type {const} */ (["size", "rounds", "streams"])) positive(name);
+  for (const name of NUMBERS) positive(name);
   const built = await addon();
   const folder = mkdtempSync(join(tmpdir(), "fusion-cursor-bench-"));
   try {
