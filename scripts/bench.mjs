@@ -1,6 +1,6 @@
-// `npm run bench`: how fast streams are read and what a start costs the event loop, on the release addon. Needs no network and no account: a program
-// that is nothing but `cat` replays a generated session. What it prints is this machine's, so figures are
-// compared with the readline loop of the same run.
+// `npm run bench`: how fast streams are read, and what a start costs the event loop, on the release addon. Needs
+// no network and no account: a program that is nothing but `cat` replays a generated session. What it prints is
+// this machine's, so figures are compared with the readline loop of the same run, and starts with Node's own.
 //
 //   --size MB      the size of the session; 20 without it
 //   --rounds N     every figure is the median of so many; 5 without it
