@@ -114,7 +114,12 @@ impl Hold for Shared {
         let sent = if reach == Reach::Leader {
             kill_process(self.leader, signal)
         } else {
-            kill_process_group(self.leader, signal)
+            let sent = kill_process_group(self.leader, signal);
+            if signal == Signal::KILL {
+                // It may have left its own group for another one.
+                let _as_well = kill_process(self.leader, signal);
+            }
+            sent
         };
         match sent {
             // macOS answers EPERM for a group of zombies.

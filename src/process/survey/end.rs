@@ -23,7 +23,7 @@ impl Reach {
     pub(in crate::process) fn covers(self, process: &Process, leader: Option<i32>) -> bool {
         match self {
             Self::Leader => leader == Some(process.id.pid),
-            Self::Group => leader == Some(process.group),
+            Self::Group => leader == Some(process.group) || leader == Some(process.id.pid),
             Self::All => true,
         }
     }
@@ -98,14 +98,14 @@ pub(in crate::process) fn end(
         }
         let until = if killing_since.is_some() {
             hold.signal(reach, Signal::KILL);
-            signal_outsiders(lineage, &reached, leader, Signal::KILL);
+            signal_outsiders(lineage, &reached, leader, reach, Signal::KILL);
             now + AGAIN
         } else {
             // The group once: a second SIGTERM makes some programs drop what they save.
             if !std::mem::replace(&mut asked, true) {
                 hold.signal(reach, Signal::TERM);
             }
-            signal_outsiders(lineage, &reached, leader, Signal::TERM);
+            signal_outsiders(lineage, &reached, leader, reach, Signal::TERM);
             kill_from
         };
         wait_for(&reached, hold, until, killing_since.is_none());
@@ -113,7 +113,17 @@ pub(in crate::process) fn end(
 }
 
 /// Those who left the group, one by one.
-fn signal_outsiders(lineage: &mut Lineage, reached: &[Process], leader: Option<i32>, signal: Signal) {
+fn signal_outsiders(
+    lineage: &mut Lineage,
+    reached: &[Process],
+    leader: Option<i32>,
+    reach: Reach,
+    signal: Signal,
+) {
+    if reach == Reach::Leader {
+        // That one alone, wherever it is, has its signal.
+        return;
+    }
     for process in reached.iter().filter(|process| leader != Some(process.group)) {
         lineage.signal(process, signal);
     }

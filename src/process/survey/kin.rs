@@ -34,7 +34,9 @@ pub(super) fn kin(seen: &[Seen], roots: &Roots<'_>) -> Vec<Process> {
         if process.id.pid <= 1 || process.id.pid == roots.own {
             continue;
         }
-        let root = *marked || roots.leader == Some(process.group) || roots.known.contains(&process.id);
+        // A leader may leave its own group for another one of its session.
+        let led = roots.leader == Some(process.group) || roots.leader == Some(process.id.pid);
+        let root = *marked || led || roots.known.contains(&process.id);
         if root {
             take(process, &mut ours, &mut sessions);
         } else {
