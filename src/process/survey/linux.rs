@@ -60,7 +60,13 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Wal
             listed.push(*known);
             continue;
         }
-        let Some(Stat { process, kernel, .. }) = reader.stat(pid) else {
+        let Some(Stat {
+            process,
+            kernel,
+            headless,
+            ..
+        }) = reader.stat(pid)
+        else {
             vanished = true;
             continue;
         };
@@ -74,6 +80,8 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Wal
         }
         let environment = if process.zombie {
             Environment::Other
+        } else if headless {
+            reader.environment_of_threads(pid, marked)
         } else {
             reader.environment(pid, marked)
         };
@@ -202,7 +210,35 @@ impl<'fd> Reader<'fd> {
     }
 
     fn environment(&mut self, pid: i32, marked: &dyn Fn(&[u8]) -> bool) -> Environment {
-        match self.read(format_args!("{pid}/environ")) {
+        self.environment_in(format_args!("{pid}/environ"), marked)
+    }
+
+    /// As any of its threads that has not ended knows it.
+    fn environment_of_threads(&mut self, pid: i32, marked: &dyn Fn(&[u8]) -> bool) -> Environment {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(threads) = openat(self.folder, format!("{pid}/task"), flags, Mode::empty()) else {
+            return Environment::Other;
+        };
+        let mut names = [MaybeUninit::<u8>::uninit(); 1024];
+        let mut entries = RawDir::new(threads, &mut names);
+        while let Some(Ok(entry)) = entries.next() {
+            let Some(thread) = number(entry.file_name().to_bytes()) else {
+                continue;
+            };
+            match self.environment_in(format_args!("{pid}/task/{thread}/environ"), marked) {
+                Environment::Blank => {}
+                told => return told,
+            }
+        }
+        Environment::Other
+    }
+
+    fn environment_in(
+        &mut self,
+        name: std::fmt::Arguments<'_>,
+        marked: &dyn Fn(&[u8]) -> bool,
+    ) -> Environment {
+        match self.read(name) {
             Some(()) if self.bytes.is_empty() => Environment::Blank,
             Some(()) if mark::value_in(&self.bytes).is_some_and(marked) => Environment::Marked,
             _ => Environment::Other,

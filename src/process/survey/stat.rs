@@ -10,6 +10,9 @@ const KERNEL_THREAD: u32 = 0x0020_0000;
 pub(super) struct Stat {
     pub(super) process: Process,
     pub(super) kernel: bool,
+    /// Its first thread has ended and others run on: all that the system tells of a process by its number is gone,
+    /// but the process is not.
+    pub(super) headless: bool,
     /// The old program is given up, and the new one not in place: it has no environment yet.
     pub(super) becoming: bool,
 }
@@ -31,20 +34,23 @@ pub(super) fn parse(stat: &[u8]) -> Option<Stat> {
     let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
     let flags: u32 = fields.nth(2)?.parse().ok()?;
-    let started = fields.nth(12)?.parse().ok()?;
+    let threads: u32 = fields.nth(10)?.parse().ok()?;
+    let started = fields.nth(1)?.parse().ok()?;
     // The 51st; 0 also where it may not be known, and then the environment cannot be read either.
     let environment_ends = fields.nth(28);
+    let headless = state == "Z" && threads > 1;
     let process = Process {
         id: Identity { pid, started },
         parent,
         group,
         session,
-        zombie: matches!(state, "Z" | "X" | "x"),
+        zombie: matches!(state, "Z" | "X" | "x") && !headless,
     };
     Some(Stat {
         process,
         kernel: flags & KERNEL_THREAD != 0,
-        becoming: !process.zombie && environment_ends == Some("0"),
+        headless,
+        becoming: !process.zombie && !headless && environment_ends == Some("0"),
     })
 }
 
@@ -107,6 +113,19 @@ mod tests {
         }
         let own = std::fs::read("/proc/self/stat").unwrap();
         assert!(!parse(&own).unwrap().becoming);
+    }
+
+    #[test]
+    fn one_whose_first_thread_alone_has_ended_is_alive() {
+        let with = |state: &str, threads: &str| {
+            let rest = REST.replacen("20 0 1 0 9900", &format!("20 0 {threads} 0 9900"), 1);
+            let stat = parse(format!("12 (node) {state} 3 7 5 {rest}").as_bytes()).unwrap();
+            (stat.process.zombie, stat.headless, stat.becoming)
+        };
+        assert_eq!(with("Z", "2"), (false, true, false));
+        assert_eq!(with("Z", "1"), (true, false, false));
+        assert_eq!(with("Z", "0"), (true, false, false));
+        assert_eq!(with("S", "2"), (false, false, false));
     }
 
     #[test]
