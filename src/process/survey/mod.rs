@@ -3,7 +3,7 @@
 //! A process belongs to a turn where one of these holds:
 //! - its environment carries the turn's [mark], which children inherit;
 //! - its parent belongs to it, so a cleared environment alone hides nobody;
-//! - it is in the group of the turn's leader;
+//! - it is the turn's leader, or in the group of that;
 //! - it is in a session that the turn made: one with a member of the turn, and not the one this host is in;
 //! - it belonged to it when it was seen before.
 //!
@@ -186,20 +186,24 @@ impl Lineage {
         if let (Marked::Turns(numbers), Marked::Turns(more)) = (&mut self.marked, other.marked) {
             numbers.extend(more);
         }
-        self.since = self.since.min(other.since);
+        let began = self.began();
+        self.since = Some(other.since.map_or(0, |earlier| earlier.min(began)));
         self.known.extend(other.known);
         self.denied.extend(other.denied);
+    }
+
+    /// When the first of it started, as far as that is known.
+    fn began(&mut self) -> u64 {
+        let leader = self.leader;
+        *self
+            .since
+            .get_or_insert_with(|| leader.and_then(system::started).unwrap_or(0))
     }
 
     /// Look for all that is alive. One that was an orphan of ours and has ended is waited for, where that falls
     /// to this process.
     pub fn look(&mut self) -> Vec<Process> {
-        let since = match (self.since, self.leader) {
-            (Some(since), _) => since,
-            (None, Some(leader)) => system::started(leader).unwrap_or(0),
-            (None, None) => 0,
-        };
-        self.since = Some(since);
+        let since = self.began();
         let mut ended: HashSet<Identity> = self.leader_if_ended(since).into_iter().collect();
         let mut walks = 1;
         loop {
