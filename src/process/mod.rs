@@ -4,6 +4,7 @@
 //! tree that is dropped while its processes live is killed, so no early return, panic or cancelled future leaves
 //! anything behind. [`survey`] finds what left the group of its tree, by the [`mark`] that all of it carries.
 
+mod apart;
 pub mod brief;
 mod exec;
 pub mod guard;

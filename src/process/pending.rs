@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tokio::sync::oneshot;
 
+use super::apart::apart;
 use super::registry::{Busy, Owner};
 use super::survey::{self, Hold, Lineage, Process, Reach};
 
@@ -75,25 +76,13 @@ fn sweep(
     answer: Option<oneshot::Sender<Vec<Process>>>,
 ) {
     let leaderless = Leaderless(Busy::with(owner));
-    let made = thread::Builder::new()
-        .name("cursor-end".into())
-        .stack_size(256 * 1024)
-        .spawn(move || {
-            let left = survey::end(
-                &mut lineage,
-                &leaderless,
-                Reach::All,
-                grace,
-                survey::KILL_PATIENCE,
-            );
-            if let Some(answer) = answer {
-                // Unheard where the turn was dropped.
-                let _heard = answer.send(left);
-            }
-        });
-    if let Err(error) = made {
-        tracing::error!(%error, "no thread to end what a turn left behind: it stays until this host ends");
-    }
+    apart(grace, move |time| {
+        let left = survey::end(&mut lineage, &leaderless, Reach::All, time.grace, time.patience);
+        if let Some(answer) = answer {
+            // Unheard where the turn was dropped.
+            let _heard = answer.send(left);
+        }
+    });
 }
 
 /// No leader is held: all are signalled one by one.

@@ -12,7 +12,7 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use super::{Busy, Launch, Mark, Tree, exec};
+use super::{Busy, Launch, Mark, Tree, exec, survey};
 
 struct Job {
     launch: Launch,
@@ -69,6 +69,7 @@ fn spawn_now(mut launch: Launch) -> io::Result<Fresh> {
     let mark = Mark::next();
     mark.put_into(&mut launch.env);
     let mut child = exec::spawn(&launch)?;
+    survey::prepare();
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on a failure kills and reaps what was started, since the tree is dropped.
     let tree = Tree::watch(child, mark, launch.owner)?;

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_pro
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
+use super::apart::apart;
 use super::mark::Mark;
 use super::registry::{self, Owner};
 use super::survey::{self, Hold, KILL_PATIENCE, Lineage, Process, Reach};
@@ -211,10 +212,8 @@ impl Tree {
                 return self.killed().await;
             };
             lineage = looked;
-            if !left
-                .iter()
-                .any(|process| reach.covers(process, Some(leader.as_raw_pid())))
-            {
+            let here = |process: &Process| reach.covers(process, Some(leader.as_raw_pid()));
+            if !lineage.is_blind() && !left.iter().any(here) {
                 lineage.forget_leader();
                 self.handed_over = true;
                 self.shared.let_go();
@@ -231,7 +230,7 @@ impl Tree {
         Ended { exit, left, lineage }
     }
 
-    /// The end where no thread could be had for a better one.
+    /// The end where a better one panicked.
     async fn killed(mut self) -> Ended {
         let mut lineage = Lineage::of_leader(self.shared.mark, self.shared.leader);
         lineage.forget_leader();
@@ -251,7 +250,6 @@ impl Tree {
         self.shared.let_go();
     }
 
-    /// On a thread of its own: a grace may be long, and many may end at once.
     fn tear_down(
         &mut self,
         mut lineage: Lineage,
@@ -265,24 +263,18 @@ impl Tree {
             shared: Arc::clone(&self.shared),
             reach,
         };
-        let made = thread::Builder::new()
-            .name("cursor-end".into())
-            .stack_size(256 * 1024)
-            .spawn(move || {
-                if let Some(more) = pending.and_then(Pending::take) {
-                    lineage.absorb(more);
-                }
-                let left = survey::end(&mut lineage, &*held.shared, reach, grace, KILL_PATIENCE);
-                lineage.forget_leader();
-                drop(held);
-                if let Some(answer) = answer {
-                    // Unheard where the turn was dropped.
-                    let _heard = answer.send((lineage, left));
-                }
-            });
-        if let Err(error) = made {
-            tracing::error!(%error, "no thread to end a process tree from: its group was killed");
-        }
+        apart(grace, move |time| {
+            if let Some(more) = pending.and_then(Pending::take) {
+                lineage.absorb(more);
+            }
+            let left = survey::end(&mut lineage, &*held.shared, reach, time.grace, time.patience);
+            lineage.forget_leader();
+            drop(held);
+            if let Some(answer) = answer {
+                // Unheard where the turn was dropped.
+                let _heard = answer.send((lineage, left));
+            }
+        });
     }
 
     /// Only so that nobody sees a zombie of a turn that is over; it is as good as reaped.

@@ -85,7 +85,7 @@ pub(in crate::process) fn end(
         let found = lineage.look();
         let mut reached = found.clone();
         reached.retain(|process| reach.covers(process, leader) && !lineage.denied.contains(&process.id));
-        if reached.is_empty() && !hold.runs() {
+        if reached.is_empty() && !hold.runs() && !lineage.blind {
             return found;
         }
         let now = Instant::now();
@@ -109,6 +109,9 @@ pub(in crate::process) fn end(
             kill_from
         };
         wait_for(&reached, hold, until, killing_since.is_none());
+        if lineage.blind {
+            hold.wait(PAUSES.1);
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use rustix::io::{Errno, read};
 use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::super::mark;
+use super::room::{self, with_room};
 use super::stat::{Stat, number, parse};
 use super::{Identity, Seen, Walk, gone_is_fine, signalled};
 
@@ -34,8 +35,22 @@ struct Listed {
 
 static LISTED: LazyLock<Mutex<Arc<[Listed]>>> = LazyLock::new(|| Mutex::new(Arc::new([])));
 
+/// Have what a look takes when the host has run out of it.
+pub(super) fn prepare() {
+    room::put_aside();
+}
+
+/// Whether a look that failed for this may soon succeed.
+pub(super) fn passes(error: &io::Error) -> bool {
+    room::is_want(error)
+}
+
 /// Everything that started at `since` or later.
 pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Walk> {
+    with_room(|| walk_once(since, marked))
+}
+
+fn walk_once(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Walk> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let proc = openat(CWD, "/proc", flags, Mode::empty())?;
     let mut names = [MaybeUninit::<u8>::uninit(); 16 * 1024];
@@ -91,8 +106,11 @@ pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Wal
         let marked = environment == Environment::Marked;
         seen.push(Seen { process, marked });
     }
-    *LISTED.lock() = listed.into();
     wait_until_readable(&mut reader, &mut seen, blank, marked);
+    if let Some(errno) = reader.wanted {
+        return Err(errno.into());
+    }
+    *LISTED.lock() = listed.into();
     Ok(Walk { seen, vanished })
 }
 
@@ -133,25 +151,28 @@ fn pause(time: Duration) {
 
 /// Whether this very process has not ended.
 pub(super) fn alive(id: Identity) -> bool {
-    stat_of(id.pid).is_some_and(|stat| stat.process.id == id && !stat.process.zombie)
+    match stat_of(id.pid) {
+        Ok(stat) => stat.is_some_and(|stat| stat.process.id == id && !stat.process.zombie),
+        // Who cannot be looked at is not known to be gone.
+        Err(_) => true,
+    }
 }
 
 /// When the process of this number started.
 pub(super) fn started(pid: i32) -> Option<u64> {
-    stat_of(pid).map(|stat| stat.process.id.started)
+    Some(stat_of(pid).ok()??.process.id.started)
 }
 
 /// The session of this process; 0 where its leader has no number here. A system call would answer the same, but
 /// its wrapper takes 0 for impossible.
 pub(super) fn own_session() -> i32 {
-    stat_of(super::own_pid()).map_or(0, |stat| stat.process.session)
+    let own = stat_of(super::own_pid()).ok().flatten();
+    own.map_or(0, |stat| stat.process.session)
 }
 
 /// Its words, each ended by a NUL.
 pub(super) fn command(pid: i32) -> Option<Vec<u8>> {
-    let mut reader = Reader::new(CWD);
-    reader.read(format_args!("/proc/{pid}/cmdline"))?;
-    Some(reader.bytes)
+    whole(format_args!("/proc/{pid}/cmdline")).ok().flatten()
 }
 
 /// Signal exactly this process. One that is gone is a success.
@@ -173,10 +194,21 @@ pub(super) fn signal(id: Identity, signal: Signal) -> rustix::io::Result<()> {
     }
 }
 
-fn stat_of(pid: i32) -> Option<Stat> {
-    let mut reader = Reader::new(CWD);
-    reader.read(format_args!("/proc/{pid}/stat"))?;
-    parse(&reader.bytes)
+/// An error only for want of a descriptor.
+fn stat_of(pid: i32) -> io::Result<Option<Stat>> {
+    let stat = whole(format_args!("/proc/{pid}/stat"))?;
+    Ok(stat.and_then(|stat| parse(&stat)))
+}
+
+fn whole(name: std::fmt::Arguments<'_>) -> io::Result<Option<Vec<u8>>> {
+    with_room(|| {
+        let mut reader = Reader::new(CWD);
+        let read = reader.read(name);
+        match reader.wanted {
+            Some(errno) => Err(errno.into()),
+            None => Ok(read.map(|()| reader.bytes)),
+        }
+    })
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -193,6 +225,8 @@ struct Reader<'fd> {
     folder: BorrowedFd<'fd>,
     name: String,
     bytes: Vec<u8>,
+    /// Something could not be read for want of a descriptor.
+    wanted: Option<Errno>,
 }
 
 impl<'fd> Reader<'fd> {
@@ -201,6 +235,7 @@ impl<'fd> Reader<'fd> {
             folder,
             name: String::with_capacity(32),
             bytes: Vec::new(),
+            wanted: None,
         }
     }
 
@@ -216,7 +251,8 @@ impl<'fd> Reader<'fd> {
     /// As any of its threads that has not ended knows it.
     fn environment_of_threads(&mut self, pid: i32, marked: &dyn Fn(&[u8]) -> bool) -> Environment {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(threads) = openat(self.folder, format!("{pid}/task"), flags, Mode::empty()) else {
+        let opened = openat(self.folder, format!("{pid}/task"), flags, Mode::empty());
+        let Ok(threads) = opened.map_err(|error| self.failed(error)) else {
             return Environment::Other;
         };
         let mut names = [MaybeUninit::<u8>::uninit(); 1024];
@@ -245,12 +281,19 @@ impl<'fd> Reader<'fd> {
         }
     }
 
+    fn failed(&mut self, error: Errno) {
+        if room::is_want(&error.into()) {
+            self.wanted = Some(error);
+        }
+    }
+
     fn read(&mut self, name: std::fmt::Arguments<'_>) -> Option<()> {
         const STEP: usize = 8 * 1024;
         self.name.clear();
         self.name.write_fmt(name).ok()?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = openat(self.folder, self.name.as_str(), flags, Mode::empty()).ok()?;
+        let opened = openat(self.folder, self.name.as_str(), flags, Mode::empty());
+        let file = opened.map_err(|error| self.failed(error)).ok()?;
         let mut length = 0;
         loop {
             if self.bytes.len() < length + STEP {

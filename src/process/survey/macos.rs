@@ -14,6 +14,14 @@ use super::{Identity, Process, Seen, Walk, gone_is_fine, signalled};
 /// How much room is left for processes that start while they are listed.
 const SPARE: usize = 64;
 
+/// A look opens no files here.
+pub(super) fn prepare() {}
+
+/// Whether a look that failed for this may soon succeed.
+pub(super) fn passes(_error: &io::Error) -> bool {
+    false
+}
+
 /// Everything that started at `since` or later.
 pub(super) fn walk(since: u64, marked: &dyn Fn(&[u8]) -> bool) -> io::Result<Walk> {
     let pids = pids()?;

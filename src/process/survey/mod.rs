@@ -15,6 +15,8 @@
 mod end;
 mod kin;
 #[cfg(target_os = "linux")]
+mod room;
+#[cfg(target_os = "linux")]
 mod stat;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
@@ -140,6 +142,8 @@ pub struct Lineage {
     denied: HashSet<Identity>,
     /// The session that this host is in.
     home: i32,
+    /// The last look saw nothing, for want of what a look takes: nobody found is not nobody there.
+    blind: bool,
 }
 
 impl Lineage {
@@ -166,6 +170,7 @@ impl Lineage {
             asked: HashSet::new(),
             denied: HashSet::new(),
             home: system::own_session(),
+            blind: false,
         }
     }
 
@@ -174,6 +179,11 @@ impl Lineage {
         if let Marked::Host { kept, .. } = &mut self.marked {
             kept.push(number);
         }
+    }
+
+    /// Whether the last look could not see.
+    pub(super) fn is_blind(&self) -> bool {
+        self.blind
     }
 
     /// The leader is about to be reaped: its number, and with it the group's, may soon be another's.
@@ -207,7 +217,9 @@ impl Lineage {
         let mut ended: HashSet<Identity> = self.leader_if_ended(since).into_iter().collect();
         let mut walks = 1;
         loop {
-            let walk = system::walk(since, &|value| self.marked.covers(value)).unwrap_or_else(|error| {
+            let walked = system::walk(since, &|value| self.marked.covers(value));
+            self.blind = walked.as_ref().is_err_and(system::passes);
+            let walk = walked.unwrap_or_else(|error| {
                 tracing::warn!(%error, "the processes of this machine cannot be listed");
                 Walk::default()
             });
@@ -282,6 +294,11 @@ impl Lineage {
     pub fn end(&mut self, grace: Duration, patience: Duration) -> Vec<Process> {
         end(self, &end::Nobody, Reach::All, grace, patience)
     }
+}
+
+/// To be called while the host is well: a look may later take what it has no more.
+pub(super) fn prepare() {
+    system::prepare();
 }
 
 fn own_pid() -> i32 {
