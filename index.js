@@ -65,6 +65,15 @@ function aborted(signal, fields = {}) {
     ...fields
   });
 }
+function noRoom(error, target = "cursor-agent") {
+  const { code, message } = error;
+  if (code !== "QueueFull") return void 0;
+  return new CursorError(`Cursor CLI spawn failed for ${target}: ${message}`, {
+    code: "CURSOR_SPAWN_FAILED",
+    retryable: true,
+    cause: error
+  });
+}
 
 // lib/scope.ts
 var import_node_worker_threads = require("node:worker_threads");
@@ -453,10 +462,10 @@ var BatchReader = class {
     return this.#optional() ?? "";
   }
   #optional() {
-    const start = this.#number();
+    const start2 = this.#number();
     const length = this.#number();
     if (length === ABSENT) return void 0;
-    return length < WIDE ? this.#narrow.substring(start, start + length) : this.#wide.substring(start, start + length - WIDE);
+    return length < WIDE ? this.#narrow.substring(start2, start2 + length) : this.#wide.substring(start2, start2 + length - WIDE);
   }
 };
 
@@ -611,8 +620,8 @@ function checked(name, value) {
 function ask({ signal }, question) {
   if (signal?.aborted) return Promise.reject(aborted(signal));
   const inquiry = new import_native.default.Inquiry(scope);
-  const answer = question(inquiry).catch((error) => {
-    throw new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
+  const answer = new Promise((resolve) => resolve(question(inquiry))).catch((error) => {
+    throw noRoom(error) ?? new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
   });
   return unlessAborted(answer, signal, (signal2) => {
     inquiry.giveUp();
@@ -758,7 +767,7 @@ async function run(options, callbacks, signal) {
   const began = performance.now();
   const failed = {};
   const over = () => signal?.aborted === true;
-  const handle = import_native.default.startTurn(scope, options, (batch) => {
+  const handle = start(options, (batch) => {
     const stop = (error) => {
       failed.error = error;
       failed.with = true;
@@ -780,6 +789,13 @@ async function run(options, callbacks, signal) {
   if (failed.with) throw failed.error;
   if (outcome2.code === void 0 || outcome2.code === null) return result(outcome2);
   throw failure(outcome2, signal);
+}
+function start(options, onBatch) {
+  try {
+    return import_native.default.startTurn(scope, options, onBatch);
+  } catch (error) {
+    throw noRoom(error, options.binary) ?? error;
+  }
 }
 function result(outcome2) {
   const { sessionId, usage, requestId, model: model2, started, completed, failed, rejected, abandoned } = outcome2;

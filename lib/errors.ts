@@ -40,3 +40,15 @@ export function aborted(signal: AbortSignal, fields: Partial<CursorErrorFields> 
     ...fields,
   });
 }
+
+/** The error where the system had no thread or descriptor left to start anything with, which passes. */
+export function noRoom(error: unknown, target = "cursor-agent"): CursorError | undefined {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  // A status of the inner binding, which says nothing else by it.
+  if (code !== "QueueFull") return undefined;
+  return new CursorError(`Cursor CLI spawn failed for ${target}: ${message}`, {
+    code: "CURSOR_SPAWN_FAILED",
+    retryable: true,
+    cause: error,
+  });
+}

@@ -2,7 +2,7 @@ import type { CursorErrorCode, CursorPromptInput, CursorPromptResult } from "../
 import type { EventBatch, TurnHandle, TurnOptions, TurnOutcome } from "../native.js";
 import { unlessAborted } from "./aborts.js";
 import { type Callbacks, dispatch, wantsEvents, wantsPayloads } from "./dispatch.js";
-import { aborted, CursorError, type CursorErrorFields } from "./errors.js";
+import { aborted, CursorError, type CursorErrorFields, noRoom } from "./errors.js";
 import { parseOrText } from "./events.js";
 import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
@@ -21,7 +21,7 @@ async function run(
   const began = performance.now();
   const failed: { error?: unknown; with?: true } = {};
   const over = (): boolean => signal?.aborted === true;
-  const handle: TurnHandle = native.startTurn(scope, options, (batch: EventBatch) => {
+  const handle: TurnHandle = start(options, (batch: EventBatch) => {
     const stop = (error: unknown): void => {
       failed.error = error;
       failed.with = true;
@@ -45,6 +45,14 @@ async function run(
   if (failed.with) throw failed.error;
   if (outcome.code === undefined || outcome.code === null) return result(outcome);
   throw failure(outcome, signal);
+}
+
+function start(options: TurnOptions, onBatch: (batch: EventBatch) => void): TurnHandle {
+  try {
+    return native.startTurn(scope, options, onBatch);
+  } catch (error) {
+    throw noRoom(error, options.binary) ?? error;
+  }
 }
 
 function result(outcome: TurnOutcome): CursorPromptResult {

@@ -5,17 +5,29 @@
 
 use std::future::Future;
 use std::io;
+use std::os::unix::net::UnixStream;
+use std::panic::catch_unwind;
 use std::sync::OnceLock;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
+/// Threads for what may block stay once they are there: where the system gives no more, the runtime panics without
+/// any, and waits for one that it has.
+const KEEP: Duration = Duration::from_secs(365 * 24 * 3600);
+/// What making the runtime takes at least: its own thread and one for what may block; and descriptors in pairs.
+const THREADS: usize = 2;
+const PAIRS: usize = 4;
+
 /// Start a future on the runtime, which is made at the first call.
 ///
 /// # Errors
-/// Where the system gives no threads.
+/// Where the system gives no threads or no descriptors. A later call tries again.
 pub fn spawn<F>(future: F) -> io::Result<JoinHandle<F::Output>>
 where
     F: Future + Send + 'static,
@@ -24,16 +36,46 @@ where
     let runtime = if let Some(runtime) = RUNTIME.get() {
         runtime
     } else {
-        let made = Builder::new_multi_thread()
-            // Turns wait far more than they work, and what may block goes to the pool. While one of two threads
-            // reads a stream, the other would be woken at each write to its pipe, to find nothing to do.
-            .worker_threads(1)
-            .max_blocking_threads(8)
-            .thread_name("cursor-run")
-            .enable_all()
-            .build()?;
+        let made = make()?;
         // Where two callers race, the loser's runtime is dropped, unused.
         RUNTIME.get_or_init(|| made)
     };
     Ok(runtime.spawn(future))
+}
+
+fn make() -> io::Result<Runtime> {
+    try_for_room()?;
+    // Asked first, as what fails half-way panics and leaves behind what it had; but it may still fail.
+    let made = catch_unwind(|| {
+        let runtime = Builder::new_multi_thread()
+            // Turns wait far more than they work, and what may block goes to the pool. While one of two threads
+            // reads a stream, the other would be woken at each write to its pipe, to find nothing to do.
+            .worker_threads(1)
+            .max_blocking_threads(8)
+            .thread_keep_alive(KEEP)
+            .thread_name("cursor-run")
+            .enable_all()
+            .build()?;
+        drop(runtime.spawn_blocking(|| ()));
+        Ok(runtime)
+    });
+    made.unwrap_or_else(|_| Err(io::Error::other("the system has no room for another thread")))
+}
+
+/// Whether there are threads and descriptors enough at this moment.
+fn try_for_room() -> io::Result<()> {
+    let _descriptors: Vec<_> = (0..PAIRS)
+        .map(|_| UnixStream::pair())
+        .collect::<io::Result<_>>()?;
+    let mut waiting = Vec::with_capacity(THREADS);
+    for _ in 0..THREADS {
+        let (go, told) = channel::<()>();
+        let thread = thread::Builder::new().spawn(move || told.recv().is_ok())?;
+        waiting.push((go, thread));
+    }
+    for (go, thread) in waiting {
+        drop(go);
+        let _ended = thread.join();
+    }
+    Ok(())
 }

@@ -15,19 +15,3 @@ pub mod probe;
 mod promise;
 pub mod scope;
 pub mod turn;
-
-use napi::bindgen_prelude::create_custom_tokio_runtime;
-use napi_derive::module_init;
-
-/// N-API's own runtime only waits for ours, and one thread is enough for that. It is made anew with the
-/// defaults when all environments have gone and one comes again, which changes nothing but the number.
-#[module_init]
-fn one_waiting_thread() {
-    let made = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .thread_name("cursor-napi")
-        .build();
-    if let Ok(runtime) = made {
-        create_custom_tokio_runtime(runtime);
-    }
-}

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use napi::Env;
-use napi::bindgen_prelude::{AsyncBlock, Error, Result, ToNapiValue};
+use napi::bindgen_prelude::{Error, Object, Result, ToNapiValue};
 use napi_derive::napi;
 
 use crate::cancel::{Cancel, cancel};
@@ -18,7 +18,7 @@ use crate::process::Owner;
 use crate::runtime;
 use crate::turn::Cause;
 
-use super::promise::{panic_text, promise};
+use super::promise::{no_room, panic_text, promise};
 use super::turn::pairs;
 
 /// What `lib/` has checked and passes on.
@@ -104,15 +104,17 @@ impl Inquiry {
     }
 
     /// Find the CLI; its version and its login.
-    #[napi(catch_unwind)]
-    pub fn probe(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<ProbeAnswer>> {
+    #[napi(catch_unwind, ts_return_type = "Promise<ProbeAnswer>")]
+    pub fn probe<'env>(&self, env: &'env Env, options: InquiryOptions) -> Result<Object<'env>> {
         let owner = self.owner;
-        self.ask(env, async move { probe(request(owner, options)).await.into() })
+        self.ask(env, async move {
+            ProbeAnswer::from(probe(request(owner, options)).await)
+        })
     }
 
     /// Whether the named program itself is Cursor's agent.
-    #[napi(catch_unwind)]
-    pub fn validate(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<Validation>> {
+    #[napi(catch_unwind, ts_return_type = "Promise<Validation>")]
+    pub fn validate<'env>(&self, env: &'env Env, options: InquiryOptions) -> Result<Object<'env>> {
         let owner = self.owner;
         self.ask(env, async move {
             let (ok, status) = validate(request(owner, options)).await;
@@ -124,8 +126,8 @@ impl Inquiry {
     }
 
     /// The models of the named program.
-    #[napi(catch_unwind)]
-    pub fn models(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<ModelsAnswer>> {
+    #[napi(catch_unwind, ts_return_type = "Promise<ModelsAnswer>")]
+    pub fn models<'env>(&self, env: &'env Env, options: InquiryOptions) -> Result<Object<'env>> {
         let owner = self.owner;
         self.ask(env, async move {
             let limit = limit(options.timeout_ms, discover::LIMIT);
@@ -136,13 +138,13 @@ impl Inquiry {
                 limit,
                 owner,
             };
-            discover(request).await.into()
+            ModelsAnswer::from(discover(request).await)
         })
     }
 
     /// The models of the program that a probe finds.
-    #[napi(catch_unwind)]
-    pub fn provider_models(&self, env: Env, options: InquiryOptions) -> Result<AsyncBlock<ModelsAnswer>> {
+    #[napi(catch_unwind, ts_return_type = "Promise<ModelsAnswer>")]
+    pub fn provider_models<'env>(&self, env: &'env Env, options: InquiryOptions) -> Result<Object<'env>> {
         let owner = self.owner;
         self.ask(env, async move {
             let limit = limit(options.timeout_ms, discover::LIMIT);
@@ -157,11 +159,11 @@ impl Inquiry {
 
 impl Inquiry {
     /// Let the runtime answer; given up, the answer is dropped there, and what runs for it with it.
-    fn ask<T: ToNapiValue + Send + 'static>(
+    fn ask<'env, T: ToNapiValue + Send + 'static>(
         &self,
-        env: Env,
+        env: &'env Env,
         answer: impl Future<Output = T> + Send + 'static,
-    ) -> Result<AsyncBlock<T>> {
+    ) -> Result<Object<'env>> {
         let given_up = self.given_up.token().wait();
         let task = runtime::spawn(async move {
             #[cfg(feature = "panic-hooks")]
@@ -170,7 +172,8 @@ impl Inquiry {
                 answer = answer => Some(answer),
                 () = given_up => None,
             }
-        })?;
+        })
+        .map_err(no_room)?;
         promise(env, async move {
             match task.await {
                 Ok(Some(answer)) => Ok(answer),

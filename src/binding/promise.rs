@@ -1,20 +1,41 @@
 //! Promises of what the runtime works out.
+//!
+//! On this crate's own runtime. N-API's is made while the addon is loaded, and ends the host where the system has no
+//! thread for it.
 
 use std::future::Future;
+use std::io;
 
-use napi::Env;
-use napi::bindgen_prelude::{AsyncBlock, AsyncBlockBuilder, Result, ToNapiValue};
+use napi::bindgen_prelude::{Error, Object, Result, ToNapiValue};
+use napi::{Env, Status};
 use tokio::task::JoinError;
+
+use crate::runtime;
 
 /// A promise for what this future gives. The future must own all that it needs.
 ///
 /// For methods, in place of an `async fn`: its future borrows the object, and an environment that ends frees the
 /// object while the future is still waiting. Reading it then crashes the host.
 pub(super) fn promise<T: ToNapiValue + Send + 'static>(
-    env: Env,
+    env: &Env,
     future: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<AsyncBlock<T>> {
-    AsyncBlockBuilder::new(future).build(&env)
+) -> Result<Object<'_>> {
+    let (deferred, promise) = env.create_deferred()?;
+    let settle = async move {
+        match future.await {
+            Ok(value) => deferred.resolve(move |_| Ok(value)),
+            Err(error) => deferred.reject(error),
+        }
+    };
+    runtime::spawn(settle).map_err(no_room)?;
+    Ok(promise)
+}
+
+/// The system has no thread or no descriptor to run anything on. `lib/` knows it by this status, which nothing else
+/// has.
+#[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+pub(super) fn no_room(error: io::Error) -> Error {
+    Error::new(Status::QueueFull, error.to_string())
 }
 
 /// What a task that ended without an answer panicked with.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use napi::bindgen_prelude::{AsyncBlock, Error, Result};
+use napi::bindgen_prelude::{Error, Object, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi::{Env, Status};
 use napi_derive::napi;
@@ -22,7 +22,7 @@ use crate::turn::{
 
 use super::batch::EventBatch;
 use super::codes::code;
-use super::promise::{panic_text, promise};
+use super::promise::{no_room, panic_text, promise};
 
 /// What `lib/` has checked and passes on.
 #[napi(object, object_to_js = false)]
@@ -142,7 +142,8 @@ pub fn start_turn(
         #[cfg(feature = "panic-hooks")]
         super::panics::trip("task");
         turn::run(request(scope, options), controlled, JavaScript { on_batch }).await
-    })?;
+    })
+    .map_err(no_room)?;
     Ok(TurnHandle {
         control,
         task: Mutex::new(Some(task)),
@@ -214,8 +215,8 @@ impl TurnHandle {
     }
 
     /// What the turn came to, once its processes are gone. Can be asked once.
-    #[napi(catch_unwind)]
-    pub fn settled(&self, env: Env) -> Result<AsyncBlock<TurnOutcome>> {
+    #[napi(catch_unwind, ts_return_type = "Promise<TurnOutcome>")]
+    pub fn settled<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let task = self.task.lock().take();
         let Some(task) = task else {
             return Err(Error::from_reason(
