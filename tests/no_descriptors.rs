@@ -6,6 +6,8 @@ mod turn;
 
 use std::fs::File;
 
+use fusion_cursor_native::process::guard;
+use fusion_cursor_native::turn::Cause;
 use fusion_cursor_native::turn::limits::LimitOptions;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
@@ -17,7 +19,7 @@ fn all_of_them() -> Vec<File> {
 }
 
 #[tokio::test]
-async fn what_left_its_group_is_ended_all_the_same() {
+async fn it_is_guarded_when_it_has_some_again_and_ends_what_left_its_group_without_any() {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = Some(128);
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
@@ -25,6 +27,17 @@ async fn what_left_its_group_is_ended_all_the_same() {
         kill_grace_ms: Some(100.0),
         ..LimitOptions::default()
     };
+    let stage = Stage::new(&json!([init(), result("x")]));
+    let taken = all_of_them();
+    let refused = stage.run().await.unwrap_err().cause;
+    drop(taken);
+    assert!(
+        matches!(refused, Cause::SpawnFailed { transient: true, .. }),
+        "{refused:?}"
+    );
+    assert_eq!(guard::pid(), None);
+    stage.run().await.unwrap();
+    assert!(guard::pid().is_some());
     // The descriptor that its leader waits for is the only one that this host has to give.
     for ending in [result("x"), json!({ "exit": 3 })] {
         let stage = Stage::new(&json!([

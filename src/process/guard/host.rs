@@ -12,13 +12,14 @@ use parking_lot::Mutex;
 
 use super::program;
 use super::protocol::{Kept, READY, Word};
-use crate::process::mark;
+use crate::process::{Refusal, mark};
 
 /// How long a new guard may take to say that it is there. Only a machine that hardly runs needs as long.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// So many guards in a row may end early. Then something here does not let any live.
 const RESTARTS: u32 = 5;
-/// A guard that has lived as long has not ended early.
+/// A guard that has lived as long has not ended early; and where there is none, as long a time is left to what kept it
+/// away.
 const LIVED: Duration = Duration::from_secs(60);
 
 static HOST: Mutex<Host> = Mutex::new(Host {
@@ -41,8 +42,8 @@ enum Phase {
     /// Nothing was started yet.
     Idle,
     Guarded(Link),
-    /// There is no guard, and no further try.
-    Without,
+    /// There is none, and no further try before that moment: it could not be started, or did not live.
+    Without(Instant),
 }
 
 /// The line to a living guard. To close it is to say that this host is dead.
@@ -74,11 +75,17 @@ impl Drop for Starting {
     }
 }
 
-/// A process is about to be started. The first call starts the guard, and waits until it is there.
+/// A process is about to be started. The first call starts the guard, and waits until it is there. Where that failed,
+/// a later one tries again: a system that was short of something may have it now.
 pub(in crate::process) fn starting() -> Starting {
     let mut host = HOST.lock();
-    if matches!(host.phase, Phase::Idle) {
-        host.start();
+    match host.phase {
+        Phase::Idle => host.start(),
+        Phase::Without(again) if again <= Instant::now() => {
+            host.restarts = 0;
+            host.start();
+        }
+        Phase::Guarded(_) | Phase::Without(_) => {}
     }
     host.say(Word::Starting);
     Starting {
@@ -104,7 +111,7 @@ pub fn kept() -> Vec<u64> {
 pub fn pid() -> Option<u32> {
     match &HOST.lock().phase {
         Phase::Guarded(link) => Some(link.guard),
-        Phase::Idle | Phase::Without => None,
+        Phase::Idle | Phase::Without(_) => None,
     }
 }
 
@@ -113,7 +120,7 @@ pub fn pid() -> Option<u32> {
 pub fn use_program(path: impl Into<PathBuf>) {
     let mut host = HOST.lock();
     host.program = Some(path.into());
-    if matches!(host.phase, Phase::Without) {
+    if matches!(host.phase, Phase::Without(_)) {
         host.phase = Phase::Idle;
         host.restarts = 0;
     }
@@ -125,7 +132,7 @@ impl Host {
     fn start(&mut self) {
         let Some(program) = self.program.clone().or_else(program::find) else {
             tracing::warn!("no guard: the system does not say which file this code was loaded from");
-            self.phase = Phase::Without;
+            self.phase = Phase::Without(Instant::now() + LIVED);
             return;
         };
         match launch(&program) {
@@ -140,9 +147,11 @@ impl Host {
                 tracing::warn!(
                     program = %program.display(), %error,
                     "the guard cannot be started. Turns run as ever, but what an agent has started may outlive a \
-                     host that is killed. Put the program of this version back beside the addon"
+                     host that is killed. Where it is missing, put the program of this version back beside the addon"
                 );
-                self.phase = Phase::Without;
+                let passes = Refusal::of(&program, &error).is_transient();
+                let pause = if passes { Duration::ZERO } else { LIVED };
+                self.phase = Phase::Without(Instant::now() + pause);
             }
         }
     }
@@ -183,7 +192,7 @@ impl Host {
                 restarts = RESTARTS,
                 "the guard was ended again and again. What an agent has started may now outlive a host that is killed"
             );
-            self.phase = Phase::Without;
+            self.phase = Phase::Without(Instant::now() + LIVED);
             return;
         }
         tracing::warn!(
