@@ -101,6 +101,12 @@ impl Exit {
     }
 }
 
+/// Whether something of this process's output waits to be read, be it the end. An async runtime may not know yet.
+#[must_use]
+pub fn has_output(stdout: &ChildStdout) -> bool {
+    unix::has_input(stdout)
+}
+
 /// Start a process in a group of its own, with a [mark] in its environment.
 ///
 /// Its pipes are not inherited by any other process. When this host dies, however that happens, the [`guard`]

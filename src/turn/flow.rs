@@ -334,6 +334,11 @@ impl<C: Consumer> Flow<C> {
                     }
                 },
                 () = sleep_until(deadline), if watching => {
+                    // After the host itself was stopped, time is known to have passed before what came meanwhile is.
+                    if reading && process::has_output(&self.stdout) {
+                        yield_now().await;
+                        continue;
+                    }
                     if reading || !self.may_wait_for_consumer() {
                         return self.late();
                     }
