@@ -1,7 +1,11 @@
 //! Panics on purpose, so that a test can show what JavaScript sees of one. Only in builds made for that test.
 
+use napi::Env;
+use napi::bindgen_prelude::{Object, Result};
 use napi_derive::napi;
 use parking_lot::Mutex;
+
+use super::promise::promise;
 
 static ARMED: Mutex<Option<String>> = Mutex::new(None);
 
@@ -19,10 +23,10 @@ pub fn panic_in_sync() {
 }
 
 /// Panic in an asynchronous export.
-#[napi(catch_unwind)]
-#[allow(clippy::panic, clippy::unused_async, reason = "this is what it is for")]
-pub async fn panic_in_async() {
-    panic!("a panic in an asynchronous export");
+#[napi(catch_unwind, ts_return_type = "Promise<void>")]
+#[allow(clippy::panic, clippy::missing_errors_doc, reason = "this is what it is for")]
+pub fn panic_in_async(env: &Env) -> Result<Object<'_>> {
+    promise::<()>(env, async { panic!("a panic in an asynchronous export") })
 }
 
 /// Panic here if this place is armed.

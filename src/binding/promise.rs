@@ -12,7 +12,7 @@ use tokio::task::JoinError;
 
 use crate::runtime;
 
-/// A promise for what this future gives. The future must own all that it needs.
+/// A promise for what this future gives; its panic is a rejection. The future must own all that it needs.
 ///
 /// For methods, in place of an `async fn`: its future borrows the object, and an environment that ends frees the
 /// object while the future is still waiting. Reading it then crashes the host.
@@ -21,10 +21,13 @@ pub(super) fn promise<T: ToNapiValue + Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<Object<'_>> {
     let (deferred, promise) = env.create_deferred()?;
+    let task = runtime::spawn(future).map_err(no_room)?;
     let settle = async move {
-        match future.await {
-            Ok(value) => deferred.resolve(move |_| Ok(value)),
-            Err(error) => deferred.reject(error),
+        match task.await {
+            Ok(Ok(value)) => deferred.resolve(move |_| Ok(value)),
+            Ok(Err(error)) => deferred.reject(error),
+            // Dropped in a panic, the promise would never settle.
+            Err(ended) => deferred.reject(Error::from_reason(panic_text(ended))),
         }
     };
     runtime::spawn(settle).map_err(no_room)?;
