@@ -105,6 +105,7 @@ async fn one_that_runs_on_without_its_first_thread_is_ended() {
              threading.Thread(target=lambda: time.sleep(600)).start()\n    \
              touch('headless')\n    \
              ctypes.CDLL(None).syscall({exit}, 0)\n\
+         os.wait()\n\
          while True: time.sleep(0.1)\n"
     )) else {
         return;

@@ -261,9 +261,10 @@ impl<'fd> Reader<'fd> {
             let Some(thread) = number(entry.file_name().to_bytes()) else {
                 continue;
             };
-            match self.environment_in(format_args!("{pid}/task/{thread}/environ"), marked) {
-                Environment::Blank => {}
-                told => return told,
+            // One that has ended tells nothing.
+            let told = self.environment_in(format_args!("{pid}/task/{thread}/environ"), marked);
+            if told == Environment::Marked {
+                return told;
             }
         }
         Environment::Other
