@@ -21,11 +21,12 @@ use super::beside::Beside;
 use super::control::{Consumer, Controlled, Taken};
 use super::ledger::Ledger;
 use super::leftovers::{Leftovers, Teardown};
-use super::limits::{self, OpenTool, Phase};
+use super::limits::OpenTool;
 use super::outcome::{self, Cause, Failure, Report};
 use super::stderr::Stderr;
+use super::watch::{End, Watch};
 use super::workspace::Stay;
-use super::{Limits, TurnRequest, Wants, prepare};
+use super::{TurnRequest, Wants, prepare};
 
 /// Read at once, in bytes: what a pipe holds.
 const CHUNK: usize = 256 * 1024;
@@ -33,22 +34,8 @@ const CHUNK: usize = 256 * 1024;
 const BACKLOG: usize = 128 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
 const BACKLOG_EVENTS: usize = 2048;
-/// While the consumer holds the reading up, this much is read ahead of it at most, in bytes, to tell a process
-/// that has gone silent from one that waits for a free pipe.
-const AHEAD: usize = 1024 * 1024;
 /// All turns share a thread: after so many chunks a stream that pours lets the others have it.
 const CHUNKS_IN_A_ROW: u32 = 8;
-/// How much is read at most after the process has ended, in bytes. A pipe holds less, so what is behind it was
-/// written by somebody else.
-const DRAIN_LIMIT: usize = 2 * 1024 * 1024;
-
-/// Why the loop was left.
-enum End {
-    /// The stream is over, or the process outstayed its grace.
-    Done,
-    /// The turn itself failed.
-    Failed(Cause),
-}
 
 pub(super) async fn run(
     mut request: TurnRequest,
@@ -97,15 +84,8 @@ struct Flow<C> {
     stay: Stay,
     owner: Owner,
     leftovers: Leftovers,
-    limits: Limits,
-    started: Instant,
-    quiet_since: Instant,
-    answered: bool,
-    leaving_since: Option<Instant>,
-    exit: Option<(Exit, Instant)>,
-    drained: usize,
-    ahead: usize,
-    at_end: bool,
+    kill_grace: Duration,
+    watch: Watch,
 }
 
 #[derive(Clone, Copy)]
@@ -168,15 +148,8 @@ impl<C: Consumer> Flow<C> {
             stay,
             owner: request.owner,
             leftovers: request.leftovers,
-            limits: request.limits,
-            started,
-            quiet_since: started,
-            answered: false,
-            leaving_since: None,
-            exit: None,
-            drained: 0,
-            ahead: 0,
-            at_end: false,
+            kill_grace: request.limits.kill_grace,
+            watch: Watch::new(request.limits, started),
         }
     }
 
@@ -195,7 +168,7 @@ impl<C: Consumer> Flow<C> {
             stay,
             owner,
             leftovers,
-            limits,
+            kill_grace: grace,
             stdout,
             inbox,
             mut controlled,
@@ -209,7 +182,7 @@ impl<C: Consumer> Flow<C> {
             stay,
             owner,
             leftovers,
-            grace: limits.kill_grace,
+            grace,
         };
         let (behind, delivered) = tokio::join!(
             async {
@@ -235,10 +208,10 @@ impl<C: Consumer> Flow<C> {
         let good = good && matches!(end, End::Done);
         let (stderr_tail, leftovers) =
             tokio::join!(stderr.end(&self.secrets), behind.settle(good, &self.secrets));
-        let own_exit = self.exit.map(|(exit, _)| exit);
+        let own_exit = self.watch.exit();
         let ledger = controlled.ledger().lock();
         let report = Report {
-            duration: self.started.elapsed(),
+            duration: self.watch.elapsed(),
             exit: Some(own_exit.unwrap_or(ended)),
             leftovers,
             ..ledger.report()
@@ -277,7 +250,7 @@ impl<C: Consumer> Flow<C> {
         let mut aborted = pin!(self.controlled.aborted());
         let mut looks_ahead = false;
         loop {
-            if self.at_end && self.exit.is_some() {
+            if self.watch.is_over() {
                 return End::Done;
             }
             if !self.in_flight && !self.inbox.batch.is_empty() {
@@ -289,10 +262,11 @@ impl<C: Consumer> Flow<C> {
                 self.in_flight = true;
             }
             let held_up = self.in_flight && self.inbox.is_full();
-            let reading = !self.at_end && (!held_up || looks_ahead);
+            let (at_end, runs) = (self.watch.is_at_end(), self.watch.exit().is_none());
+            let reading = !at_end && (!held_up || looks_ahead);
             // The limits are on the process. What it wrote before its end is read however long the consumer takes.
-            let watching = reading || self.at_end || self.exit.is_none();
-            let deadline = self.deadline();
+            let watching = reading || at_end || runs;
+            let deadline = self.watch.deadline(self.open_tool());
             tokio::select! {
                 biased;
                 () = &mut aborted => return End::Failed(Cause::Aborted),
@@ -303,22 +277,22 @@ impl<C: Consumer> Flow<C> {
                         return End::Failed(Cause::ConsumerStopped);
                     }
                     if held_up {
-                        self.resume();
+                        self.watch.resume(Instant::now());
                     }
                 }
-                exit = self.tree.exited(), if self.exit.is_none() => {
+                exit = self.tree.exited(), if runs => {
                     tracing::debug!(?exit, "process ended");
-                    self.exit = Some((exit, Instant::now()));
+                    self.watch.exited(exit, Instant::now());
                 }
                 read = self.stdout.read(&mut chunk), if reading => match read {
                     Ok(length) if length > 0 => {
                         self.take(&chunk[..length]);
                         if held_up {
                             looks_ahead = false;
-                            self.ahead += length;
-                            self.quiet_since = Instant::now();
+                            self.watch.read_ahead(length, Instant::now());
                         }
-                        if self.has_said_enough(length) {
+                        let open = self.open_tool();
+                        if self.watch.has_said_enough(length, open, Instant::now()) {
                             return self.late();
                         }
                         in_a_row += 1;
@@ -329,8 +303,7 @@ impl<C: Consumer> Flow<C> {
                     }
                     // A pipe fails only where it is gone, which is its end.
                     Ok(_) | Err(_) => {
-                        self.at_end = true;
-                        self.leaving_since.get_or_insert_with(Instant::now);
+                        self.watch.output_ended(Instant::now());
                     }
                 },
                 () = sleep_until(deadline), if watching => {
@@ -339,29 +312,20 @@ impl<C: Consumer> Flow<C> {
                         yield_now().await;
                         continue;
                     }
-                    if reading || !self.may_wait_for_consumer() {
+                    if reading || !self.watch.may_wait_for_consumer() {
                         return self.late();
                     }
-                    looks_ahead = self.ahead < AHEAD;
-                    if !looks_ahead {
-                        self.quiet_since = Instant::now();
-                    }
+                    looks_ahead = self.watch.looks_ahead(Instant::now());
                 }
             }
         }
-    }
-
-    /// Whether a silence may be the consumer's doing, which holds the reading up. How long the process stays after
-    /// its result is not: nothing it may still say is waited for.
-    fn may_wait_for_consumer(&self) -> bool {
-        !self.at_end && !self.is_leaving()
     }
 
     fn take(&mut self, chunk: &[u8]) {
         let before = self.parser.lines_seen();
         self.parse(Input::Chunk(chunk));
         if self.parser.lines_seen() > before {
-            self.quiet_since = Instant::now();
+            self.watch.line_came(Instant::now());
         }
     }
 
@@ -370,6 +334,7 @@ impl<C: Consumer> Flow<C> {
             parser,
             inbox,
             controlled,
+            watch,
             ..
         } = self;
         let mut ledger = controlled.ledger().lock();
@@ -379,54 +344,9 @@ impl<C: Consumer> Flow<C> {
             Input::End => parser.finish(&mut sink),
         }
         ledger.note(parser.open_calls().count(), parser.dropped());
-        self.answered = ledger.finished().is_some();
-        if self.answered {
-            self.leaving_since.get_or_insert_with(Instant::now);
+        if ledger.finished().is_some() {
+            watch.answered(Instant::now());
         }
-    }
-
-    fn is_leaving(&self) -> bool {
-        matches!(self.phase(), Phase::Leaving { .. })
-    }
-
-    /// Whether a process that never stops talking has had its time. Its output keeps the reading so busy that
-    /// the timer's turn may not come.
-    fn has_said_enough(&mut self, length: usize) -> bool {
-        if let Phase::Draining { .. } = self.phase() {
-            self.drained += length;
-            return self.drained >= DRAIN_LIMIT;
-        }
-        Instant::now() >= self.deadline()
-    }
-
-    /// The reading goes on after the consumer had stopped it: every wait begins anew.
-    fn resume(&mut self) {
-        let now = Instant::now();
-        self.quiet_since = now;
-        self.ahead = 0;
-        self.exit = self.exit.map(|(exit, _)| (exit, now));
-    }
-
-    fn phase(&self) -> Phase {
-        match (self.exit, self.leaving_since) {
-            (Some((_, since)), _) => Phase::Draining {
-                since,
-                answered: self.answered,
-            },
-            (None, Some(since)) => Phase::Leaving { since },
-            (None, None) if self.parser.lines_seen() == 0 => Phase::FirstLine,
-            (None, None) => Phase::Streaming,
-        }
-    }
-
-    fn deadline(&self) -> Instant {
-        limits::deadline(
-            &self.limits,
-            self.phase(),
-            self.started,
-            self.quiet_since,
-            self.open_tool(),
-        )
     }
 
     fn open_tool(&self) -> Option<OpenTool> {
@@ -438,18 +358,8 @@ impl<C: Consumer> Flow<C> {
         })
     }
 
-    /// A wait is over.
     fn late(&self) -> End {
-        match self.phase() {
-            Phase::Draining { .. } | Phase::Leaving { .. } => End::Done,
-            Phase::FirstLine => End::Failed(Cause::FirstLineTimeout),
-            Phase::Streaming => End::Failed(match self.parser.open_calls().next() {
-                Some(call) if self.limits.has_tool_limit() => Cause::ToolTimeout {
-                    tool: call.name.to_owned(),
-                },
-                _ => Cause::InactivityTimeout,
-            }),
-        }
+        self.watch.late(self.parser.open_calls().next())
     }
 }
 

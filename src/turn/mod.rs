@@ -12,6 +12,7 @@ pub mod limits;
 mod outcome;
 mod prepare;
 mod stderr;
+mod watch;
 mod workspace;
 
 use std::ffi::OsString;
