@@ -11,7 +11,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fusion_cursor_native::stream::batch::Batch;
 use fusion_cursor_native::stream::{ParserOptions, StreamParser};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const MB: usize = 1_000_000;
 /// As in a turn: what is read at once, in bytes.
@@ -23,28 +23,65 @@ const THOUGHTS: usize = 40;
 /// thinking, most of the bytes in the results of tools; a part of it is not ASCII.
 fn transcript(size: usize) -> Vec<u8> {
     let mut lines = vec![
-        json!({"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/srv/boat", "session_id": SESSION, "model": "Auto", "permissionMode": "default"}),
-        json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "Mend the lamp."}]}, "session_id": SESSION}),
+        record(&[
+            ("type", json!("system")),
+            ("subtype", json!("init")),
+            ("apiKeySource", json!("login")),
+            ("cwd", json!("/srv/boat")),
+            ("session_id", json!(SESSION)),
+            ("model", json!("Auto")),
+            ("permissionMode", json!("default")),
+        ]),
+        record(&[
+            ("type", json!("user")),
+            ("message", message("user", "Mend the lamp.")),
+            ("session_id", json!(SESSION)),
+        ]),
     ];
     let mut stream = Vec::with_capacity(size + 16_384);
     let mut round = 0;
     while stream.len() < size {
         for line in lines.drain(..) {
-            stream.extend_from_slice(line.to_string().as_bytes());
+            stream.extend_from_slice(line.as_bytes());
             stream.push(b'\n');
         }
         lines = a_round(round);
         round += 1;
     }
-    let end = json!({"type": "result", "subtype": "success", "duration_ms": 61_234, "is_error": false, "result": "Done.", "session_id": SESSION, "request_id": SESSION, "usage": {"inputTokens": 18_432, "outputTokens": 902, "cacheReadTokens": 9_120, "cacheWriteTokens": 0}});
-    stream.extend_from_slice(format!("{end}\n").as_bytes());
+    let usage =
+        json!({"inputTokens": 18_432, "outputTokens": 902, "cacheReadTokens": 9_120, "cacheWriteTokens": 0});
+    let end = record(&[
+        ("type", json!("result")),
+        ("subtype", json!("success")),
+        ("duration_ms", json!(61_234)),
+        ("is_error", json!(false)),
+        ("result", json!("Done.")),
+        ("session_id", json!(SESSION)),
+        ("request_id", json!(SESSION)),
+        ("usage", usage),
+    ]);
+    stream.extend_from_slice(end.as_bytes());
+    stream.push(b'\n');
     stream
+}
+
+/// A record with its members in the order in which the CLI writes them; a value of `serde_json` would sort them.
+fn record(members: &[(&str, Value)]) -> String {
+    let members: Vec<String> = members
+        .iter()
+        .map(|(name, value)| format!("\"{name}\":{value}"))
+        .collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn message(role: &str, text: &str) -> Value {
+    json!({"role": role, "content": [{"type": "text", "text": text}]})
 }
 
 const SESSION: &str = "3f0c1d52-8a77-4c7b-9a34-0d6b1c2e9f10";
 
 /// Some thinking, a message, and a tool call.
-fn a_round(number: usize) -> Vec<serde_json::Value> {
+fn a_round(number: usize) -> Vec<String> {
     let words = [
         "the lamp ",
         "is not lit; ",
@@ -56,7 +93,13 @@ fn a_round(number: usize) -> Vec<serde_json::Value> {
     let time = 1_790_000_000_000_usize + number;
     let thoughts = (0..THOUGHTS).map(|at| {
         let text = words[(number + at) % words.len()].repeat(2);
-        json!({"type": "thinking", "subtype": "delta", "text": text, "session_id": SESSION, "timestamp_ms": time + at})
+        record(&[
+            ("type", json!("thinking")),
+            ("subtype", json!("delta")),
+            ("text", json!(text)),
+            ("session_id", json!(SESSION)),
+            ("timestamp_ms", json!(time + at)),
+        ])
     });
     let id = format!("call-{number}-0\nfc_{number}_0");
     let args = json!({"path": format!("/srv/boat/src/lamp_{number}.rs"), "offset": 1, "limit": 200});
@@ -70,14 +113,37 @@ fn a_round(number: usize) -> Vec<serde_json::Value> {
         .map(|row| format!("{row:>4}\tlet flame_{row} = lamp.wick({number}); // \"{remark}\"\n"))
         .collect::<Vec<_>>()
         .concat();
-    let message = format!("Round {number}: I read the file now, and then I mend what is broken in it.");
-    let tool = json!({"args": &args, "result": {"success": {"content": content, "isEmpty": false, "totalLines": 112, "path": "/srv/boat"}}});
+    let words = format!("Round {number}: I read the file now, and then I mend what is broken in it.");
+    let started = json!({"readToolCall": {"args": &args}});
+    let tool = json!({"args": args, "result": {"success": {"content": content, "isEmpty": false, "totalLines": 112, "path": "/srv/boat"}}});
+    let ended = json!({"readToolCall": tool, "toolCallId": id});
+    let call = |subtype: &str, call: Value| {
+        record(&[
+            ("type", json!("tool_call")),
+            ("subtype", json!(subtype)),
+            ("call_id", json!(id)),
+            ("tool_call", call),
+            ("session_id", json!(SESSION)),
+            ("timestamp_ms", json!(time)),
+        ])
+    };
     thoughts
         .chain([
-            json!({"type": "thinking", "subtype": "completed", "session_id": SESSION, "timestamp_ms": time}),
-            json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": message}]}, "session_id": SESSION, "model_call_id": "m", "timestamp_ms": time}),
-            json!({"type": "tool_call", "subtype": "started", "call_id": id, "tool_call": {"readToolCall": {"args": args}}, "session_id": SESSION, "timestamp_ms": time}),
-            json!({"type": "tool_call", "subtype": "completed", "call_id": id, "tool_call": {"readToolCall": tool, "toolCallId": id}, "session_id": SESSION, "timestamp_ms": time}),
+            record(&[
+                ("type", json!("thinking")),
+                ("subtype", json!("completed")),
+                ("session_id", json!(SESSION)),
+                ("timestamp_ms", json!(time)),
+            ]),
+            record(&[
+                ("type", json!("assistant")),
+                ("message", message("assistant", &words)),
+                ("session_id", json!(SESSION)),
+                ("model_call_id", json!("m")),
+                ("timestamp_ms", json!(time)),
+            ]),
+            call("started", started),
+            call("completed", ended),
         ])
         .collect()
 }
