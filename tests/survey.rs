@@ -57,6 +57,7 @@ async fn all_of_a_host_is_found_and_ended_wherever_it_went() {
 
 #[tokio::test]
 async fn turns_that_are_kept_and_other_hosts_are_left_alone() {
+    let _one = ONE_AT_A_TIME.lock().await;
     let stage = Stage::new(
         &json!([child("session", "session"), { "waitFile": "session" }, { "touch": "leader" }, { "linger": true }]),
     );
