@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What a short run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// How it ended; `SIGKILL` where it was over the limit.
+    /// How it ended; `SIGKILL` where it was over the limit, or called off.
     pub exit: Exit,
     /// At most [`KEPT`] bytes from the beginning of standard output.
     pub stdout: Vec<u8>,
@@ -30,7 +30,7 @@ pub struct Ran {
     pub stderr: Vec<u8>,
     /// Whether more was written than is kept.
     pub truncated: bool,
-    /// Whether it was over the limit, and killed for that.
+    /// Whether it was over the limit, or called off, and killed for that.
     pub timed_out: bool,
     /// From the call to the end.
     pub duration: Duration,
@@ -67,9 +67,9 @@ enum End {
 
 /// Run a program to its end, with nothing on its standard input and for at most `limit`.
 ///
-/// At the limit all that came of it is killed, and so it is where its owner is called off. What it leaves behind in its group when it ends by itself is
-/// killed too, and a process that holds its pipes open is waited for 200 ms at most. Dropping the future kills
-/// all that came of it.
+/// At the limit all that came of it is killed, and so it is where its owner is called off. What it leaves behind in
+/// its group when it ends by itself is killed too, and a process that holds its pipes open is waited for 200 ms at
+/// most. Dropping the future kills all that came of it.
 ///
 /// A program that is just being replaced (`ETXTBSY`), or a system short of processes (`EAGAIN`), is tried again
 /// a few times.

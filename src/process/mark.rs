@@ -69,7 +69,7 @@ impl fmt::Display for Mark {
 /// The value of [`VARIABLE`] in an environment as the system keeps it: `NAME=value`, each ended by a NUL.
 pub(super) fn value_in(environment: &[u8]) -> Option<&[u8]> {
     static NAME: OnceLock<memmem::Finder<'static>> = OnceLock::new();
-    let name = NAME.get_or_init(|| memmem::Finder::new("FUSION_CURSOR_TURN="));
+    let name = NAME.get_or_init(|| memmem::Finder::new(&format!("{VARIABLE}=")).into_owned());
     let starts = |at: &usize| *at == 0 || environment[*at - 1] == 0;
     let at = name.find_iter(environment).find(starts)?;
     let value = &environment[at + name.needle().len()..];

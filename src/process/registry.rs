@@ -100,8 +100,7 @@ impl Busy {
     /// Until it is dropped.
     #[must_use]
     pub fn with(owner: Owner) -> Self {
-        *REGISTRY.lock().busy.entry(owner).or_default() += 1;
-        Self(owner)
+        Self::count(&mut REGISTRY.lock(), owner)
     }
 
     /// The same for a start.
@@ -109,22 +108,23 @@ impl Busy {
     /// # Errors
     /// Where the owner has ended: nothing is started for it any more.
     pub(super) fn starting(owner: Owner) -> io::Result<Self> {
-        if REGISTRY.lock().has_ended(owner) {
+        let mut registry = REGISTRY.lock();
+        if registry.has_ended(owner) {
             return Err(io::Error::other("this JavaScript environment has ended"));
         }
-        Ok(Self::with(owner))
+        // Under the same lock: an end in between would not wait for it.
+        Ok(Self::count(&mut registry, owner))
+    }
+
+    fn count(registry: &mut Registry, owner: Owner) -> Self {
+        *registry.busy.entry(owner).or_default() += 1;
+        Self(owner)
     }
 
     /// Whether whoever waits has no time for a grace any more.
     #[must_use]
     pub fn hurried(&self) -> bool {
         REGISTRY.lock().hurried.contains(&self.0)
-    }
-
-    /// Who waits for it.
-    #[must_use]
-    pub fn owner(&self) -> Owner {
-        self.0
     }
 }
 

@@ -318,6 +318,25 @@ mod tests {
     }
 
     #[test]
+    fn the_next_one_has_room_for_as_much_but_not_for_one_long_line() {
+        let mut batch = Batch::default();
+        batch.push(&text("plain"));
+        let next = Batch::like(&batch);
+        assert!(next.is_empty() && next.narrow.capacity() >= 5);
+        let json = "x".repeat(8 * MOST_ROOM);
+        batch.push(&text(&json));
+        batch.push(&text(&"中".repeat(8 * MOST_ROOM)));
+        batch.push(&Event::ToolCallStarted(ToolCall {
+            args: Some(Raw(Cow::Borrowed(&json))),
+            ..ToolCall::default()
+        }));
+        let next = Batch::like(&batch);
+        assert!(next.narrow.capacity() < 2 * MOST_ROOM);
+        assert!(next.wide.capacity() < 2 * MOST_ROOM);
+        assert!(next.payloads.size() < 2 * MOST_ROOM);
+    }
+
+    #[test]
     fn numbers_are_spelt_as_javascript_reads_them() {
         for (given, spelt) in [
             (12.0, "12"),

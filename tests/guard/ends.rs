@@ -48,6 +48,26 @@ fn by_itself() {
 }
 
 #[test]
+fn all_of_it_is_asked_before_it_is_killed() {
+    let trap = |name: &str| json!({ "trap": ["SIGTERM"], "report": format!("asked-{name}"), "thenExit": 0 });
+    let child = json!([trap("daemon"), { "touch": "daemon" }, { "linger": true }]);
+    let stage = Stage::new(&json!({ "turn": [
+        trap("leader"), init(), { "start": child, "as": "daemon" }, { "waitFile": "daemon" },
+        { "touch": "leader" }, { "linger": true },
+    ] }));
+    let mut host = Host::start();
+    host.play(&stage);
+    stage.pid("leader");
+    host.signal(Signal::KILL);
+    let died = host.died();
+    all_gone(host.pid(), died, "asked");
+    for name in ["leader", "daemon"] {
+        let signals = std::fs::read_to_string(stage.path(&format!("asked-{name}")));
+        assert_eq!(signals.unwrap().trim(), "SIGTERM", "{name}");
+    }
+}
+
+#[test]
 fn with_nothing_running_the_guard_leaves_at_once() {
     let stage = Stage::new(&json!({ "turn": [init(), { "touch": "leader" }] }));
     let mut host = Host::start();
