@@ -84,17 +84,6 @@ pub(super) fn number_in(value: &[u8], host: &str) -> Option<u64> {
     })
 }
 
-/// From now on nothing that carries this mark is ended when this host dies.
-pub fn keep(mark: Mark) {
-    super::guard::keep(mark.number());
-}
-
-/// The numbers of all marks that were given to [`keep`].
-#[must_use]
-pub fn kept() -> Vec<u64> {
-    super::guard::kept()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,6 @@
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use tokio::sync::oneshot;
 
 use super::apart::apart;
@@ -75,9 +74,9 @@ fn sweep(
     grace: Duration,
     answer: Option<oneshot::Sender<Vec<Process>>>,
 ) {
-    let leaderless = Leaderless(Busy::with(owner));
+    let busy = Busy::with(owner);
     apart(grace, move |time| {
-        let left = survey::end(&mut lineage, &leaderless, Reach::All, time.grace, time.patience);
+        let left = survey::end(&mut lineage, &busy, Reach::All, time.grace, time.patience);
         if let Some(answer) = answer {
             // Unheard where the turn was dropped.
             let _heard = answer.send(left);
@@ -85,18 +84,9 @@ fn sweep(
     });
 }
 
-/// No leader is held: all are signalled one by one.
-struct Leaderless(Busy);
-
-impl Hold for Leaderless {
-    fn runs(&self) -> bool {
-        false
-    }
-    fn signal(&self, _reach: Reach, _signal: Signal) {}
+/// Nothing is held, and a host that ends waits.
+impl Hold for Busy {
     fn hurried(&self) -> bool {
-        self.0.hurried()
-    }
-    fn wait(&self, pause: Duration) {
-        thread::park_timeout(pause);
+        self.is_hurried()
     }
 }

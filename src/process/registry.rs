@@ -123,7 +123,7 @@ impl Busy {
 
     /// Whether whoever waits has no time for a grace any more.
     #[must_use]
-    pub fn hurried(&self) -> bool {
+    pub fn is_hurried(&self) -> bool {
         REGISTRY.lock().hurried.contains(&self.0)
     }
 }

@@ -1,6 +1,6 @@
 //! What is kept of a turn.
 
-use fusion_cursor_native::process::mark;
+use fusion_cursor_native::process::guard;
 use fusion_cursor_native::turn::{Cause, Leftovers, Taken};
 use serde_json::json;
 
@@ -25,7 +25,7 @@ async fn what_is_kept_lives_on_and_is_listed() {
     );
     assert!(expected.iter().all(|pid| runs(*pid)));
     assert!(
-        mark::kept().contains(&turn_of(expected[0])),
+        guard::kept().contains(&turn_of(expected[0])),
         "whoever ends this host's processes is told"
     );
     let mut again = Stage::new(&json!([init(), result("y")]));
@@ -78,5 +78,5 @@ async fn a_callback_that_fails_on_the_last_batch_makes_a_kept_turn_a_bad_one() {
     let failure = within("the turn", task).await.unwrap().unwrap_err();
     assert_eq!(failure.cause, Cause::ConsumerStopped);
     none_runs(&all);
-    assert!(!mark::kept().contains(&turn));
+    assert!(!guard::kept().contains(&turn));
 }

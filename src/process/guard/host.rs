@@ -93,14 +93,14 @@ pub(in crate::process) fn starting() -> Starting {
     }
 }
 
-/// Leave the processes of the turn with this number alone when the host has gone.
+/// Leave the processes whose [mark](crate::process::Mark) has this number alone when the host has gone.
 pub fn keep(turn: u64) {
     let mut host = HOST.lock();
     host.kept.add(turn, turn);
     host.say(Word::Keep(turn, turn));
 }
 
-/// The numbers of all turns that were given to [`keep`].
+/// All numbers that were given to [`keep`].
 #[must_use]
 pub fn kept() -> Vec<u64> {
     HOST.lock().kept.turns().collect()
@@ -156,7 +156,8 @@ impl Host {
         }
     }
 
-    /// Say something, and never wait: what a guard does not hear now it is told before the next thing.
+    /// Say something, and never wait: what a guard does not hear now it is told before the next thing, but for words
+    /// that mean nothing by then.
     fn say(&mut self, word: Word) {
         let Phase::Guarded(link) = &mut self.phase else {
             return;

@@ -29,33 +29,29 @@ impl Reach {
     }
 }
 
-/// A leader that is held: while it is not reaped its group can be signalled as one.
+/// Whoever ends processes, and the leader that it may hold: while that is not reaped its group can be signalled as
+/// one. As it stands no leader is held, and all are signalled one by one.
 pub(in crate::process) trait Hold {
     /// Whether the leader itself has not ended.
-    fn runs(&self) -> bool;
-    /// Signal the leader, or the whole group.
-    fn signal(&self, reach: Reach, signal: Signal);
-    /// Whether nobody has time for a grace any more.
-    fn hurried(&self) -> bool;
-    /// Wait for that long, or until one of the above has changed.
-    fn wait(&self, pause: Duration);
-}
-
-/// No leader is held: all are signalled one by one.
-pub(super) struct Nobody;
-
-impl Hold for Nobody {
     fn runs(&self) -> bool {
         false
     }
+    /// Signal the leader, or the whole group.
     fn signal(&self, _reach: Reach, _signal: Signal) {}
+    /// Whether nobody has time for a grace any more.
     fn hurried(&self) -> bool {
         false
     }
+    /// Wait for that long, or until one of the above has changed.
     fn wait(&self, pause: Duration) {
         thread::park_timeout(pause);
     }
 }
+
+/// The guard, which holds nothing and has the time.
+pub(super) struct Nobody;
+
+impl Hold for Nobody {}
 
 /// How long after a SIGKILL something may still be there before it is given up, as may be one that is in an
 /// uninterruptible wait.
