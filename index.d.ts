@@ -16,8 +16,9 @@ export interface CursorPromptInput {
   /**
    * The program to run: an absolute path, or a name that is looked up in `PATH`. It is one string: spaces
    * and non-ASCII characters are fine and quotes are not stripped. Absent: `cursor-agent` from `PATH`, and
-   * where there is none (one that may not be run is an error), `cursor`; then the same two where their installers put them, as in
-   * {@link probeCursorBinary}. A program named `cursor` is the editor's launcher, and is run as `cursor agent`.
+   * where there is none (one that may not be run is an error), `cursor`; then the same two where their installers
+   * put them, as in {@link probeCursorBinary}. A program named `cursor` is the editor's launcher, and is run as
+   * `cursor agent`.
    */
   binary?: string;
   /** A model id; it may not begin with `-`. A leading `cursor-cli/` is dropped. Default: `auto`. */

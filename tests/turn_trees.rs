@@ -4,13 +4,12 @@
 
 mod turn;
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{Cause, Taken};
 use serde_json::json;
-use turn::{ByHand, Eager, Stage, children, eventually, init, is_zombie, result, runs, text, within};
+use turn::{ByHand, Eager, Ends, Stage, children, eventually, init, is_zombie, result, runs, text, within};
 
 /// A shell that waits for the agent, which has a child that spins.
 fn wrapped() -> Stage {
@@ -20,15 +19,12 @@ fn wrapped() -> Stage {
           "hold": "none" },
         { "waitFile": "spinner" }, { "touch": "agent" }, { "linger": true },
     ]));
-    let wrapper = stage.path("wrapper");
     let agent = stage.request.binary.take().unwrap();
     let script = format!(
         "#!/bin/sh\necho $$ > '{}.new' && mv '{0}.new' '{0}'\n'{agent}' \"$@\"\nexit $?\n",
         stage.path("shell").display()
     );
-    std::fs::write(&wrapper, script).unwrap();
-    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
-    stage.request.binary = Some(wrapper.to_str().unwrap().into());
+    stage.agent_is(&script);
     stage.limits(LimitOptions {
         first_line_ms: Some(20_000.0),
         inactivity_ms: Some(20_000.0),
@@ -110,7 +106,7 @@ async fn what_was_written_before_the_end_is_read_though_a_child_holds_the_pipe()
     assert!(!runs(stage.touched("child").await));
 }
 
-/// Somebody else may hold the other ends of its pipes for as long as they like.
+/// Somebody whom nobody finds may hold the other ends of its pipes for as long as they like.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_turn_that_is_dropped_lets_go_of_its_pipes() {
@@ -119,21 +115,24 @@ async fn a_turn_that_is_dropped_lets_go_of_its_pipes() {
     warm_up.request.prompt = "x".repeat(1 << 20);
     warm_up.run().await.unwrap();
     let before = descriptors();
-    let stage = Stage::new(&json!([
-        init(), { "start": [{ "touch": "child" }, { "linger": true }], "as": "session" },
-        { "waitFile": "child" }, { "touch": "leader" }, { "linger": true },
-    ]));
+    let mut stage = Stage::new(&json!([]));
+    // Its environment is cleared, its session its own, and its parent gone before anybody looks.
+    stage.agent_is(
+        "#!/bin/sh\n\
+        (setsid env -i /bin/sh -c 'echo $$ > hidden.new; mv hidden.new hidden; exec sleep 600' &)\n\
+        while [ ! -e hidden ]; do sleep 0.01; done\n\
+        echo $$ > leader.new; mv leader.new leader\n\
+        exec sleep 600\n",
+    );
     let (control, task) = stage.start(|control| Eager { control });
+    let hidden = stage.touched("hidden").await;
+    let _ends = Ends(vec![hidden]);
     stage.touched("leader").await;
     task.abort();
     assert!(task.await.unwrap_err().is_cancelled());
     drop(control);
     eventually("its descriptors are closed", || descriptors() <= before).await;
-    let child = stage.touched("child").await;
-    if runs(child) {
-        let child = rustix::process::Pid::from_raw(child.cast_signed()).unwrap();
-        let _gone = rustix::process::kill_process(child, rustix::process::Signal::KILL);
-    }
+    assert!(runs(hidden), "it holds the other ends");
 }
 
 #[cfg(target_os = "linux")]

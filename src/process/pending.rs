@@ -1,6 +1,5 @@
 //! Processes of turns that are over, which somebody has still to end.
 
-use std::thread;
 use std::time::Duration;
 
 use tokio::sync::oneshot;

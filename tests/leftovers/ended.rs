@@ -1,6 +1,5 @@
 //! What is ended with a turn.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fusion_cursor_native::process::mark;
@@ -121,10 +120,7 @@ async fn one_that_cleared_its_environment_is_found_by_its_parent() {
         setsid env -i /bin/sh -c 'trap \"\" TERM HUP; echo $$ > cleared.new; mv cleared.new cleared; exec sleep 600' >&2 &\n\
         wait\n";
     let mut stage = Stage::new(&json!([])).limits(grace(100.0));
-    let program = stage.path("agent");
-    std::fs::write(&program, agent).unwrap();
-    executable(&program);
-    stage.request.binary = Some(program.to_str().unwrap().into());
+    stage.agent_is(agent);
     let (control, task) = stage.start(|control| Eager { control });
     let cleared = stage.touched("cleared").await;
     eventually("it has another environment", || {
@@ -145,20 +141,12 @@ async fn a_wrapper_and_what_it_started_in_the_background_are_ended() {
         \"$STAND_IN\" \"$@\"\n";
     let mut stage =
         Stage::new(&steps(&[&[init(), json!({ "waitFile": "deaf" }), result("x")]])).limits(grace(100.0));
-    let program = stage.path("agent");
-    std::fs::write(&program, agent).unwrap();
-    executable(&program);
+    stage.agent_is(agent);
     stage.request.environment.push((
         "STAND_IN".into(),
         env!("CARGO_BIN_EXE_fusion-cursor-stand-in").into(),
     ));
-    stage.request.binary = Some(program.to_str().unwrap().into());
     let report = stage.run().await.unwrap();
     assert_eq!(report.leftovers, []);
     none_runs(&pids(&stage, &["deaf"]).await);
-}
-
-fn executable(program: &PathBuf) {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
 }

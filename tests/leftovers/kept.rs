@@ -4,8 +4,8 @@ use fusion_cursor_native::process::guard;
 use fusion_cursor_native::turn::{Cause, Leftovers, Taken};
 use serde_json::json;
 
-use crate::support::{BONDS, Ends, children, grace, left, none_runs, pids, steps, turn_of};
-use crate::turn::{ByHand, Stage, init, result, runs, within};
+use crate::support::{BONDS, children, grace, left, none_runs, pids, steps, turn_of};
+use crate::turn::{ByHand, Ends, Stage, init, result, runs, within};
 
 #[tokio::test]
 async fn what_is_kept_lives_on_and_is_listed() {

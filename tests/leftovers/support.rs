@@ -61,18 +61,6 @@ pub(crate) fn left(report: &Report) -> Vec<u32> {
     pids
 }
 
-/// Ends what a test keeps, by its number, when the test is over.
-pub(crate) struct Ends(pub(crate) Vec<u32>);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        for pid in &self.0 {
-            let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
-            let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-    }
-}
-
 /// The number of the turn that a process carries the mark of.
 pub(crate) fn turn_of(pid: u32) -> u64 {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();

@@ -55,3 +55,15 @@ pub(crate) fn children() -> Vec<String> {
         .filter(|child| Some(child) != guard.as_ref())
         .collect()
 }
+
+/// Ends what a test keeps, by its number, when the test is over.
+pub(crate) struct Ends(pub(crate) Vec<u32>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        for pid in &self.0 {
+            let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+            let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+}

@@ -8,7 +8,8 @@
 #[path = "../processes/mod.rs"]
 mod processes;
 
-use std::fs::{read_to_string, write};
+use std::fs::{Permissions, read_to_string, set_permissions, write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use fusion_cursor_native::cli::args::TurnFlags;
@@ -66,6 +67,14 @@ impl Stage {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// In place of the stand-in, this script is the agent.
+    pub(crate) fn agent_is(&mut self, script: &str) {
+        let program = self.path("agent-script");
+        write(&program, script).unwrap();
+        set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        self.request.binary = Some(program.to_str().unwrap().into());
     }
 
     /// Run it with a consumer that takes everything at once.
