@@ -45,7 +45,15 @@ fn signals_but_kill_do_not_end_it() {
     host.play(&stage);
     stage.pid("leader");
     let guard = host.guard().unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{guard}/status")).unwrap();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .unwrap();
+    let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT, Signal::PIPE] {
+        // It might take its time to die of one that it does not ignore.
+        assert!(ignored & 1 << (signal.as_raw() - 1) != 0, "{signal:?} is ignored");
         kill_process(Pid::from_raw(guard.cast_signed()).unwrap(), signal).unwrap();
     }
     assert_eq!(host.guard(), Some(guard));

@@ -5,7 +5,7 @@ use fusion_cursor_native::turn::{Cause, Leftovers, Taken};
 use serde_json::json;
 
 use crate::support::{BONDS, children, grace, left, none_runs, pids, steps, turn_of};
-use crate::turn::{ByHand, Ends, Stage, init, result, runs, within};
+use crate::turn::{ByHand, Ends, Stage, eventually, init, is_zombie, result, runs, within};
 
 #[tokio::test]
 async fn what_is_kept_lives_on_and_is_listed() {
@@ -63,7 +63,11 @@ async fn a_callback_that_fails_on_the_last_batch_makes_a_kept_turn_a_bad_one() {
     let mut stage = Stage::new(&steps(&[
         &[init()],
         &children(&BONDS, false),
-        &[json!({ "waitFile": "go" }), result("x")],
+        &[
+            json!({ "touch": "leader" }),
+            json!({ "waitFile": "go" }),
+            result("x"),
+        ],
     ]));
     stage.request.leftovers = Leftovers::Keep;
     let (batches, mut taken) = tokio::sync::mpsc::unbounded_channel();
@@ -74,6 +78,12 @@ async fn a_callback_that_fails_on_the_last_batch_makes_a_kept_turn_a_bad_one() {
     let turn = turn_of(all[0]);
     std::fs::write(stage.path("go"), "").unwrap();
     within("the last batch", taken.recv()).await.unwrap();
+    let leader = stage.touched("leader").await;
+    eventually("it was a good turn so far", || {
+        !runs(leader) && !is_zombie(leader)
+    })
+    .await;
+    assert!(all.iter().all(|pid| runs(*pid)));
     control.taken(Taken::Stop);
     let failure = within("the turn", task).await.unwrap().unwrap_err();
     assert_eq!(failure.cause, Cause::ConsumerStopped);
