@@ -7,9 +7,10 @@ mod turn;
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use fusion_cursor_native::turn::Cause;
 use fusion_cursor_native::turn::limits::LimitOptions;
 use serde_json::json;
-use turn::{Eager, Stage, eventually, init, result, runs, within};
+use turn::{Eager, Stage, children, eventually, init, result, runs, within};
 
 fn grace() -> LimitOptions {
     LimitOptions {
@@ -142,4 +143,17 @@ async fn a_leader_that_left_its_group_and_cleared_its_environment_is_ended() {
     let failure = within("the turn", task).await.unwrap().unwrap_err();
     assert!(!runs(leader), "{failure:?}");
     assert_eq!(failure.partial.exit.unwrap().signal_name().unwrap(), "SIGTERM");
+}
+
+#[tokio::test]
+async fn of_a_turn_that_is_over_before_its_process_was_there_nothing_is_there() {
+    for tenths in 1..60 {
+        let stage = Stage::new(&json!([{ "linger": true }])).limits(LimitOptions {
+            first_line_ms: Some(f64::from(tenths) / 10.0),
+            ..grace()
+        });
+        let failure = stage.run().await.unwrap_err();
+        assert_eq!(failure.cause, Cause::FirstLineTimeout);
+        assert!(children().is_empty(), "after {tenths}: {failure:?}");
+    }
 }

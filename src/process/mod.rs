@@ -6,6 +6,7 @@
 
 mod apart;
 pub mod brief;
+mod departure;
 mod exec;
 pub mod guard;
 pub mod mark;
@@ -31,6 +32,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use spawner::Fresh;
 
+pub use departure::{Departure, Presence, presence};
 pub use mark::Mark;
 pub use pending::Pending;
 pub use refusal::Refusal;
@@ -119,13 +121,21 @@ pub fn has_output(stdout: &ChildStdout) -> bool {
 /// What the operating system said: `NotFound` for a missing program, interpreter or directory,
 /// `PermissionDenied`, `ENOEXEC` and so on.
 pub async fn start(launch: Launch) -> io::Result<Running> {
+    start_under(launch, presence().0).await
+}
+
+/// The same, for whoever may give up the start and still wants to know when what came of it is gone.
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_under(launch: Launch, presence: Presence) -> io::Result<Running> {
     let program = launch.program.clone();
     let Fresh {
         tree,
         stdin,
         stdout,
         stderr,
-    } = spawner::spawn(launch).await?;
+    } = spawner::spawn(launch, presence).await?;
     unix::widen(&stdout);
     Ok(Running {
         program,

@@ -12,10 +12,11 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-use super::{Busy, Launch, Mark, Tree, exec, survey};
+use super::{Busy, Launch, Mark, Presence, Tree, exec, survey};
 
 struct Job {
     launch: Launch,
+    presence: Presence,
     /// A host that ends waits for the answer, and for what becomes of it.
     busy: Busy,
     answer: oneshot::Sender<io::Result<Fresh>>,
@@ -40,11 +41,17 @@ fn spawner() -> io::Result<&'static Sender<Job>> {
     thread::Builder::new()
         .name("cursor-spawn".into())
         .spawn(move || {
-            for Job { launch, busy, answer } in inbox {
+            for Job {
+                launch,
+                presence,
+                busy,
+                answer,
+            } in inbox
+            {
                 if answer.is_closed() {
                     continue;
                 }
-                let fresh = spawn_now(launch);
+                let fresh = spawn_now(launch, presence);
                 // From here on the tree is what is waited for.
                 drop(busy);
                 // Unheard, the answer is dropped.
@@ -56,23 +63,28 @@ fn spawner() -> io::Result<&'static Sender<Job>> {
 }
 
 /// Start a process from the spawning thread.
-pub(super) async fn spawn(launch: Launch) -> io::Result<Fresh> {
+pub(super) async fn spawn(launch: Launch, presence: Presence) -> io::Result<Fresh> {
     let busy = Busy::starting(launch.owner)?;
     let (answer, fresh) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts processes is gone");
-    let job = Job { launch, busy, answer };
+    let job = Job {
+        launch,
+        presence,
+        busy,
+        answer,
+    };
     spawner()?.send(job).map_err(|_| gone())?;
     fresh.await.map_err(|_| gone())?
 }
 
-fn spawn_now(mut launch: Launch) -> io::Result<Fresh> {
+fn spawn_now(mut launch: Launch, presence: Presence) -> io::Result<Fresh> {
     let mark = Mark::next();
     mark.put_into(&mut launch.env);
     let mut child = exec::spawn(&launch)?;
     survey::prepare();
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on a failure kills and reaps what was started, since the tree is dropped.
-    let tree = Tree::watch(child, mark, launch.owner)?;
+    let tree = Tree::watch(child, mark, launch.owner, presence)?;
     let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
         return Err(io::Error::other("a pipe of the new process is missing"));
     };

@@ -16,7 +16,7 @@ use super::apart::apart;
 use super::mark::Mark;
 use super::registry::{self, Owner};
 use super::survey::{self, Hold, KILL_PATIENCE, Lineage, Process, Reach};
-use super::{Exit, Pending};
+use super::{Exit, Pending, Presence};
 
 /// A started process and all that comes of it.
 ///
@@ -140,7 +140,7 @@ impl Hold for Shared {
 
 impl Tree {
     /// Watch a child that leads its own group. On an error the group is killed and reaped.
-    pub(super) fn watch(child: Child, mark: Mark, owner: Owner) -> io::Result<Self> {
+    pub(super) fn watch(child: Child, mark: Mark, owner: Owner, presence: Presence) -> io::Result<Self> {
         let leader = Pid::from_child(&child);
         let shared = Arc::new(Shared {
             leader,
@@ -160,7 +160,10 @@ impl Tree {
         let watching = thread::Builder::new()
             .name("cursor-wait".into())
             .stack_size(128 * 1024)
-            .spawn(move || await_and_reap(child, &shared, &tell));
+            .spawn(move || {
+                await_and_reap(child, &shared, &tell);
+                drop(presence);
+            });
         if let Err(error) = watching {
             kill_and_reap_unwatched(leader);
             tree.shared.change(|life| life.phase = Phase::Reaped);

@@ -34,6 +34,8 @@ const CHUNK: usize = 256 * 1024;
 const BACKLOG: usize = 128 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
 const BACKLOG_EVENTS: usize = 2048;
+/// How long a process that was started too late is waited for at most, until it is gone.
+const GIVEN_UP: Duration = Duration::from_secs(3);
 /// All turns share a thread: after so many chunks a stream that pours lets the others have it.
 const CHUNKS_IN_A_ROW: u32 = 8;
 
@@ -58,11 +60,20 @@ pub(super) async fn run(
     };
     let controlled = controlled.also(process::called_off(request.owner));
     let mut aborted = pin!(controlled.aborted());
-    let (running, stay) = tokio::select! {
+    let (presence, departure) = process::presence();
+    let given_up = tokio::select! {
         biased;
-        () = &mut aborted => return Err(fail(Cause::Aborted)),
-        started = prepare::start(&request) => started.map_err(fail)?,
-        () = sleep_until(started + request.limits.first_line) => return Err(fail(Cause::FirstLineTimeout)),
+        () = &mut aborted => Err(Cause::Aborted),
+        started = prepare::start(&request, presence) => Ok(started.map_err(fail)?),
+        () = sleep_until(started + request.limits.first_line) => Err(Cause::FirstLineTimeout),
+    };
+    let (running, stay) = match given_up {
+        Ok(started) => started,
+        Err(cause) => {
+            // It may just have been started, and is then being killed.
+            departure.within(GIVEN_UP).await;
+            return Err(fail(cause));
+        }
     };
     let span = tracing::info_span!("process", pid = running.tree.pid());
     let flow = Flow::new(running, stay, prompt, &request, controlled, consumer, started);

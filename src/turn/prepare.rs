@@ -7,18 +7,19 @@ use std::sync::Arc;
 use crate::cli::args::turn_args;
 use crate::cli::candidates::Places;
 use crate::cli::locate::{LocateError, Program, locate};
-use crate::process::{self, Launch, Refusal, Running};
+use crate::process::{self, Launch, Presence, Refusal, Running};
 
 use super::workspace::Stay;
 use super::{Cause, TurnRequest};
 
-/// Start the process of a request, in a workspace where the turn is counted from before that.
-pub(super) async fn start(request: &TurnRequest) -> Result<(Running, Stay), Cause> {
+/// Start the process of a request, in a workspace where the turn is counted from before that. What is started goes
+/// with the presence.
+pub(super) async fn start(request: &TurnRequest, presence: Presence) -> Result<(Running, Stay), Cause> {
     let request = Arc::new(request.clone());
     let cwd = request.cwd.clone();
     let stay = tokio::task::spawn_blocking(move || Stay::begin(&cwd));
     let stay = stay.await.map_err(|ended| Cause::Internal(ended.to_string()))?;
-    let running = start_from(move || {
+    let running = start_from(presence, move || {
         let request = Arc::clone(&request);
         // Folders may lie on a network, and a look at them may take as long as it likes.
         let looked = tokio::task::spawn_blocking(move || launch(&request));
@@ -34,10 +35,11 @@ pub(super) async fn start(request: &TurnRequest) -> Result<(Running, Stay), Caus
 /// Start what `look_up` finds. The CLI replaces its files when it updates itself, so what has gone between the
 /// look and the start is looked up once more.
 async fn start_from<L: Future<Output = Result<Launch, Cause>>>(
+    presence: Presence,
     look_up: impl Fn() -> L,
 ) -> Result<Running, Cause> {
     let first = look_up().await?;
-    let launch = match attempt(&first).await {
+    let launch = match attempt(&first, &presence).await {
         Err(error) if Refusal::of(&first.program, &error) == Refusal::Gone => {
             tracing::debug!(program = %first.program.display(), "the program has gone, and is looked up again");
             look_up().await?
@@ -45,11 +47,13 @@ async fn start_from<L: Future<Output = Result<Launch, Cause>>>(
         Err(error) => return Err(refused(&first, &error)),
         Ok(running) => return Ok(running),
     };
-    attempt(&launch).await.map_err(|error| refused(&launch, &error))
+    attempt(&launch, &presence)
+        .await
+        .map_err(|error| refused(&launch, &error))
 }
 
-async fn attempt(launch: &Launch) -> io::Result<Running> {
-    let running = process::start(launch.clone()).await?;
+async fn attempt(launch: &Launch, presence: &Presence) -> io::Result<Running> {
+    let running = process::start_under(launch.clone(), presence.clone()).await?;
     tracing::debug!(pid = running.tree.pid(), program = %launch.program.display(), "process started");
     Ok(running)
 }
@@ -160,7 +164,7 @@ mod tests {
     #[tokio::test]
     async fn a_program_that_has_gone_is_looked_up_once_more() {
         let looks = AtomicUsize::new(0);
-        let running = start_from(|| {
+        let running = start_from(process::presence().0, || {
             let found = ["/none/old/agent", "/bin/true"][looks.fetch_add(1, Ordering::Relaxed)];
             std::future::ready(Ok(of(found)))
         });
@@ -176,10 +180,12 @@ mod tests {
             looks.fetch_add(1, Ordering::Relaxed);
             std::future::ready(Ok(of(found)))
         };
-        let gone = start_from(|| look("/none/agent")).await.unwrap_err();
+        let gone = start_from(process::presence().0, || look("/none/agent"))
+            .await
+            .unwrap_err();
         assert!(matches!(gone, Cause::NotFound { .. }), "{gone:?}");
         assert_eq!(looks.swap(0, Ordering::Relaxed), 2);
-        let refused = start_from(|| look("/")).await.unwrap_err();
+        let refused = start_from(process::presence().0, || look("/")).await.unwrap_err();
         assert!(matches!(refused, Cause::NotRunnable { .. }), "{refused:?}");
         assert_eq!(looks.load(Ordering::Relaxed), 1);
     }
