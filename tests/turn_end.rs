@@ -11,9 +11,7 @@ use fusion_cursor_native::process::{Exit, Owner, Whose, end_owned_by};
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{Cause, Taken};
 use serde_json::{Value, json};
-use turn::{
-    ByHand, Eager, PATIENCE, Stage, children, eventually, init, is_zombie, result, runs, text, within,
-};
+use turn::{ByHand, Eager, PATIENCE, Stage, eventually, init, is_zombie, result, runs, text, within};
 
 /// A child that says where it is and then stays, whatever it is asked.
 fn stubborn(as_: &str, hold: &str) -> Value {
@@ -309,44 +307,4 @@ async fn a_consumer_that_is_gone_ends_the_turn() {
         within("the turn", task).await.unwrap().unwrap_err().cause,
         Cause::Aborted
     );
-}
-
-#[tokio::test]
-async fn many_turns_leave_neither_zombies_nor_descriptors() {
-    let descriptors = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-    let stage = Stage::new(&json!([init(), result("x")]));
-    stage.run().await.unwrap();
-    let before = descriptors();
-    let mut turns = Vec::new();
-    for _ in 0..40 {
-        turns.push(stage.start(|control| Eager { control }));
-    }
-    for (number, (control, task)) in turns.into_iter().enumerate() {
-        if number % 2 == 1 {
-            control.abort();
-        }
-        let outcome = within("a turn", task).await.unwrap();
-        assert!(number % 2 == 1 || outcome.is_ok(), "{outcome:?}");
-    }
-    if cfg!(target_os = "linux") {
-        eventually("all descriptors are closed", || descriptors() <= before).await;
-        eventually("no child is left", || children().is_empty()).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_abort_in_the_moment_of_the_start_leaves_no_child() {
-    let stage = Stage::new(&json!([init(), { "linger": true }])).limits(LimitOptions {
-        kill_grace_ms: Some(50.0),
-        ..LimitOptions::default()
-    });
-    for round in 0..300_u64 {
-        let (control, task) = stage.start(|control| Eager { control });
-        tokio::time::sleep(Duration::from_micros(round * 10)).await;
-        control.abort();
-        within("the turn", task).await.unwrap().unwrap_err();
-    }
-    if cfg!(target_os = "linux") {
-        eventually("no child is left", || children().is_empty()).await;
-    }
 }

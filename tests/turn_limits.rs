@@ -9,7 +9,7 @@ use std::time::Duration;
 use fusion_cursor_native::turn::limits::{INACTIVITY_VARIABLE, LimitOptions, OpenTool};
 use fusion_cursor_native::turn::{Cause, Limits, Taken, Wants};
 use serde_json::json;
-use turn::{ByHand, Eager, Stage, children, eventually, init, result, runs, shell_started, text, within};
+use turn::{ByHand, Eager, Stage, eventually, init, result, runs, shell_started, text, within};
 
 fn options(inactivity_ms: f64) -> LimitOptions {
     LimitOptions {
@@ -65,22 +65,6 @@ async fn lines_of_every_kind_are_life_and_standard_error_is_not() {
     )
     .limits(options(500.0));
     assert_eq!(stage.run().await.unwrap_err().cause, Cause::InactivityTimeout);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_first_line_limit_covers_the_start_and_leaves_no_child() {
-    let slow = json!([{ "linger": true }]);
-    for round in 1..=100_u32 {
-        let stage = Stage::new(&slow).limits(LimitOptions {
-            first_line_ms: Some(f64::from(round) * 0.05),
-            kill_grace_ms: Some(50.0),
-            ..LimitOptions::default()
-        });
-        assert_eq!(stage.run().await.unwrap_err().cause, Cause::FirstLineTimeout);
-    }
-    if cfg!(target_os = "linux") {
-        eventually("no child is left", || children().is_empty()).await;
-    }
 }
 
 /// Two limits, each of which would be broken if it were the other's.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use fusion_cursor_native::turn::limits::LimitOptions;
 use fusion_cursor_native::turn::{Cause, Taken};
 use serde_json::json;
-use turn::{ByHand, Eager, Ends, Stage, children, eventually, init, is_zombie, result, runs, text, within};
+use turn::{ByHand, Eager, Stage, eventually, init, is_zombie, result, runs, text, within};
 
 /// A shell that waits for the agent, which has a child that spins.
 fn wrapped() -> Stage {
@@ -104,54 +104,4 @@ async fn what_was_written_before_the_end_is_read_though_a_child_holds_the_pipe()
     assert_eq!((report.text.len(), events), (800_000, 402));
     assert!(report.duration < Duration::from_secs(8), "the drain is bounded");
     assert!(!runs(stage.touched("child").await));
-}
-
-/// Somebody whom nobody finds may hold the other ends of its pipes for as long as they like.
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn a_turn_that_is_dropped_lets_go_of_its_pipes() {
-    let descriptors = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-    let mut warm_up = Stage::new(&json!([init(), result("x")]));
-    warm_up.request.prompt = "x".repeat(1 << 20);
-    warm_up.run().await.unwrap();
-    let before = descriptors();
-    let mut stage = Stage::new(&json!([]));
-    // Its environment is cleared, its session its own, and its parent gone before anybody looks.
-    stage.agent_is(
-        "#!/bin/sh\n\
-        (setsid env -i /bin/sh -c 'echo $$ > hidden.new; mv hidden.new hidden; exec sleep 600' &)\n\
-        while [ ! -e hidden ]; do sleep 0.01; done\n\
-        echo $$ > leader.new; mv leader.new leader\n\
-        exec sleep 600\n",
-    );
-    let (control, task) = stage.start(|control| Eager { control });
-    let hidden = stage.touched("hidden").await;
-    let _ends = Ends(vec![hidden]);
-    stage.touched("leader").await;
-    task.abort();
-    assert!(task.await.unwrap_err().is_cancelled());
-    drop(control);
-    eventually("its descriptors are closed", || descriptors() <= before).await;
-    assert!(runs(hidden), "it holds the other ends");
-}
-
-#[cfg(target_os = "linux")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_turns_half_of_them_aborted_leave_no_zombie() {
-    let stage = Stage::new(&json!([init(), result("x")]));
-    for _ in 0..20 {
-        let turns: Vec<_> = (0..10)
-            .map(|_| stage.start(|control| Eager { control }))
-            .collect();
-        for (number, (control, task)) in turns.into_iter().enumerate() {
-            if number % 2 == 0 {
-                control.abort();
-            }
-            let outcome = within("a turn", task).await.unwrap();
-            assert!(number % 2 == 0 || outcome.is_ok(), "{outcome:?}");
-        }
-    }
-    let after_one_second = tokio::time::Instant::now() + Duration::from_secs(1);
-    eventually("no child is left", || children().is_empty()).await;
-    assert!(tokio::time::Instant::now() <= after_one_second, "and that soon");
 }
