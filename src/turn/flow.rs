@@ -34,6 +34,9 @@ const CHUNK: usize = 256 * 1024;
 const BACKLOG: usize = 128 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
 const BACKLOG_EVENTS: usize = 2048;
+/// So many times both may wait where payloads are made only when read: a batch is then soon taken, and the fewer
+/// there are, the less often the two sides wait for each other.
+const UNREAD: usize = 4;
 /// How long a process that was started too late is waited for at most, until it is gone.
 const GIVEN_UP: Duration = Duration::from_secs(3);
 /// All turns share a thread: after so many chunks a stream that pours lets the others have it.
@@ -108,13 +111,13 @@ enum Input<'a> {
 /// Where the parser puts events: into the ledger, and packed for the consumer.
 struct Inbox {
     batch: Batch,
-    wants_events: bool,
+    wants: Wants,
 }
 
 impl Inbox {
     fn take(&mut self, event: &Event<'_>, ledger: &mut Ledger) {
         let only_answer = ledger.observe(event);
-        if !self.wants_events {
+        if self.wants == Wants::Nothing {
             return;
         }
         if let Some(text) = only_answer {
@@ -124,7 +127,8 @@ impl Inbox {
     }
 
     fn is_full(&self) -> bool {
-        self.batch.weight() >= BACKLOG || self.batch.len() >= BACKLOG_EVENTS
+        let times = if self.wants == Wants::Payloads { 1 } else { UNREAD };
+        self.batch.weight() >= BACKLOG * times || self.batch.len() >= BACKLOG_EVENTS * times
     }
 }
 
@@ -151,7 +155,7 @@ impl<C: Consumer> Flow<C> {
                     Wants::Payloads => Payloads::surely_read(),
                     Wants::Events | Wants::Nothing => Payloads::default(),
                 }),
-                wants_events: request.wants != Wants::Nothing,
+                wants: request.wants,
             },
             controlled,
             consumer,
