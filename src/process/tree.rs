@@ -106,6 +106,10 @@ impl Hold for Shared {
         self.life.lock().phase == Phase::Running
     }
 
+    fn is_held(&self) -> bool {
+        self.life.lock().phase != Phase::Reaped
+    }
+
     /// The leader's zombie keeps the number ours. No process left is a success.
     fn signal(&self, reach: Reach, signal: Signal) {
         let life = self.life.lock();
@@ -205,6 +209,9 @@ impl Tree {
     pub async fn end(mut self, reach: Reach, grace: Duration, pending: Option<Pending>) -> Ended {
         let leader = self.shared.leader;
         let mut lineage = Lineage::of_leader(self.shared.mark, leader);
+        if !self.shared.is_held() {
+            lineage.forget_leader();
+        }
         if self.state.borrow().exit().is_some() && pending.is_none() {
             // The usual end: one look, nobody there, done.
             let looked = tokio::task::spawn_blocking(move || {
@@ -328,20 +335,24 @@ fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<State>
             }
         }
     };
-    let exit = ended.map_or(Exit::Signal(Signal::KILL.as_raw()), |status| {
-        status
-            .exit_status()
-            .map(Exit::Code)
-            .or_else(|| status.terminating_signal().map(Exit::Signal))
-            .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
-    });
+    let exit = ended
+        .as_ref()
+        .map_or(Exit::Signal(Signal::KILL.as_raw()), |status| {
+            status
+                .exit_status()
+                .map(Exit::Code)
+                .or_else(|| status.terminating_signal().map(Exit::Signal))
+                .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
+        });
+    // Where somebody else has waited for it, its number may be another's from now on.
+    let ours = ended.is_some();
+    shared.change(|life| life.phase = if ours { Phase::Ended } else { Phase::Reaped });
     tell.send_replace(State::Ended(exit));
-    shared.change(|life| life.phase = Phase::Ended);
     let mut life = shared.life.lock();
     while !life.released {
         shared.changed.wait(&mut life);
     }
-    if let Err(error) = child.wait() {
+    if ours && let Err(error) = child.wait() {
         tracing::warn!(pid = shared.leader.as_raw_pid(), %error, "the process was reaped by somebody else");
     }
     life.phase = Phase::Reaped;

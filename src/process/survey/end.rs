@@ -36,7 +36,11 @@ pub(in crate::process) trait Hold {
     fn runs(&self) -> bool {
         false
     }
-    /// Signal the leader, or the whole group.
+    /// Whether the leader is not reaped: its number, and the group's, cannot be another's.
+    fn is_held(&self) -> bool {
+        false
+    }
+    /// Signal the leader, or the whole group, while it is held.
     fn signal(&self, _reach: Reach, _signal: Signal) {}
     /// Whether nobody has time for a grace any more.
     fn hurried(&self) -> bool {
@@ -77,6 +81,9 @@ pub(in crate::process) fn end(
     let mut killing_since = None;
     let mut asked = false;
     loop {
+        if !hold.is_held() {
+            lineage.forget_leader();
+        }
         // Before any signal: of one that has cleared its environment, only the parent tells.
         let found = lineage.look();
         let mut reached = found.clone();
@@ -94,14 +101,14 @@ pub(in crate::process) fn end(
         }
         let until = if killing_since.is_some() {
             hold.signal(reach, Signal::KILL);
-            signal_outsiders(lineage, &reached, leader, reach, Signal::KILL);
+            signal_outsiders(lineage, &reached, reach, Signal::KILL);
             now + AGAIN
         } else {
             // The group once: a second SIGTERM makes some programs drop what they save.
             if !std::mem::replace(&mut asked, true) {
                 hold.signal(reach, Signal::TERM);
             }
-            signal_outsiders(lineage, &reached, leader, reach, Signal::TERM);
+            signal_outsiders(lineage, &reached, reach, Signal::TERM);
             kill_from
         };
         wait_for(&reached, hold, until, killing_since.is_none());
@@ -111,19 +118,14 @@ pub(in crate::process) fn end(
     }
 }
 
-/// Those who left the group, one by one.
-fn signal_outsiders(
-    lineage: &mut Lineage,
-    reached: &[Process],
-    leader: Option<i32>,
-    reach: Reach,
-    signal: Signal,
-) {
+/// Those who are in no group that can be signalled, one by one.
+fn signal_outsiders(lineage: &mut Lineage, reached: &[Process], reach: Reach, signal: Signal) {
     if reach == Reach::Leader {
         // That one alone, wherever it is, has its signal.
         return;
     }
-    for process in reached.iter().filter(|process| leader != Some(process.group)) {
+    let held = lineage.leader;
+    for process in reached.iter().filter(|process| held != Some(process.group)) {
         lineage.signal(process, signal);
     }
 }
