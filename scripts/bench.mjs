@@ -10,12 +10,13 @@
 //   --json FILE    write the figures there too
 //   --as-built     measure the addon that is there, even one without optimizations
 
+import { deepStrictEqual } from "node:assert";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { measureLoad, median } from "./bench/load.mjs";
-import { REFERENCE } from "./bench/rows.mjs";
+import { REFERENCE, rows as waysToRead } from "./bench/rows.mjs";
 import { measureStarts } from "./bench/starting.mjs";
 import { writeTranscript } from "./bench/transcript.mjs";
 import { buildAddon } from "./build.mjs";
@@ -76,21 +77,27 @@ function measure(script, ...args) {
 }
 
 /**
- * The medians of every row, with its part of the readline loop's.
+ * The medians of every row, with its part of the readline loop's. The rows take turns, so that whatever else the
+ * machine does falls on all of them.
  * @param {string} program
  * @param {number} bytes
  */
 function measureStreams(program, bytes) {
-  /** @type {Record<string, { wallMs: number, activeMs: number }[]>} */
-  const measured = measure("streams.mjs", program, options.rounds);
-  const rows = Object.entries(measured).map(([name, times]) => {
-    const wallMs = median(times.map((time) => time.wallMs));
-    return {
-      name,
-      wallMs,
-      activeMs: median(times.map((time) => time.activeMs)),
-      bytesPerSecond: (bytes / wallMs) * 1000,
-    };
+  const names = Object.keys(waysToRead);
+  /** @type {Record<string, { wallMs: number, activeMs: number, seen: object }>[]} */
+  const rounds = Array.from({ length: positive("rounds") }, () =>
+    Object.fromEntries(names.map((name) => [name, measure("streams.mjs", program, name)])),
+  );
+  for (const round of rounds) {
+    const expected = round[REFERENCE]?.seen;
+    deepStrictEqual(round["four callbacks"]?.seen, expected);
+    deepStrictEqual({ ...round["onEvent, payloads unread"]?.seen, payload: 0 }, { ...expected, payload: 0 });
+  }
+  const rows = names.map((name) => {
+    /** @param {"wallMs" | "activeMs"} figure */
+    const middle = (figure) => median(rounds.map((round) => round[name]?.[figure] ?? Number.NaN));
+    const wallMs = middle("wallMs");
+    return { name, wallMs, activeMs: middle("activeMs"), bytesPerSecond: (bytes / wallMs) * 1000 };
   });
   const reference = rows.find(({ name }) => name === REFERENCE);
   if (reference === undefined) throw new Failure("The readline loop was not measured.");

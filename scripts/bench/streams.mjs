@@ -1,32 +1,31 @@
-// Measures every row in one process: `node streams.mjs PROGRAM ROUNDS` prints JSON. The rows take
-// turns, so that whatever else the machine does falls on all of them, and the first turns only warm up.
-// Garbage is collected when V8 sees fit: a collection before each row would have the rows pay for fresh memory,
-// and not equally.
+// Measures one way to read a stream: `node streams.mjs PROGRAM ROW` prints JSON. In a process of its own, so that
+// each way pays for its own garbage and its own memory, and for nobody else's. Garbage is collected when V8 sees fit.
 
-import { deepStrictEqual } from "node:assert";
 import { performance } from "node:perf_hooks";
-import { REFERENCE, rows } from "./rows.mjs";
+import { median } from "./load.mjs";
+import { rows } from "./rows.mjs";
 
-/** Rounds that are not counted: V8 needs a few to have compiled what is measured. */
+/** Times that are not counted: V8 needs a few to have compiled what is measured. */
 const WARM_UP = 3;
+const COUNTED = 3;
 
-const [program = "", rounds = "1"] = process.argv.slice(2);
+const [program = "", name = ""] = process.argv.slice(2);
+const row = /** @type {Record<string, (program: string) => Promise<object>>} */ (rows)[name];
+if (row === undefined) throw new Error(`there is no row ${name}`);
 
-/** @type {Record<string, { wallMs: number, activeMs: number }[]>} */
-const measured = Object.fromEntries(Object.keys(rows).map((name) => [name, []]));
-/** @type {Record<string, object>} */
-const seen = {};
-for (let round = -WARM_UP; round < Number(rounds); round += 1) {
-  for (const [name, row] of Object.entries(rows)) {
-    const before = performance.eventLoopUtilization();
-    const began = performance.now();
-    seen[name] = await row(program);
-    const wallMs = performance.now() - began;
-    const { active: activeMs } = performance.eventLoopUtilization(before);
-    if (round >= 0) measured[name]?.push({ wallMs, activeMs });
-  }
+/** @type {number[]} */
+const wallMs = [];
+/** @type {number[]} */
+const activeMs = [];
+let seen = {};
+for (let time = -WARM_UP; time < COUNTED; time += 1) {
+  const before = performance.eventLoopUtilization();
+  const began = performance.now();
+  seen = await row(program);
+  const wall = performance.now() - began;
+  const { active } = performance.eventLoopUtilization(before);
+  if (time < 0) continue;
+  wallMs.push(wall);
+  activeMs.push(active);
 }
-const reference = seen[REFERENCE];
-deepStrictEqual(seen["four callbacks"], reference);
-deepStrictEqual({ ...seen["onEvent, payloads unread"], payload: 0 }, { ...reference, payload: 0 });
-console.log(JSON.stringify(measured));
+console.log(JSON.stringify({ wallMs: median(wallMs), activeMs: median(activeMs), seen }));
