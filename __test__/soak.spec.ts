@@ -20,13 +20,15 @@ const env = {
   MALLOC_TRIM_THRESHOLD_: "131072",
 };
 
+type Holdings = Record<"children" | "zombies" | "descriptors" | "runtime" | "threads", number>;
+
 interface Soak {
   seed: number;
   turns: number;
   outcomes: Record<string, number>;
   wrong: string[];
-  before?: Record<"children" | "zombies" | "descriptors" | "threads", number>;
-  after?: Record<"children" | "zombies" | "descriptors" | "threads", number>;
+  before?: Holdings;
+  after?: Holdings;
   left: number;
   grown: number;
   rss: number[];

@@ -25,6 +25,8 @@ const [turns = 1000, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.
 const LANES = 12;
 /** Between two looks at the memory, at which nothing runs. */
 const ROUND = 100;
+/** One that drives the turns, and at most eight for what may block, which stay once there was work for them all. */
+const RUNTIME_THREADS = 9;
 /** How long anything may take to go away when all turns are over. */
 const PATIENCE_MS = 20_000;
 
@@ -109,7 +111,7 @@ async function runAll(plans) {
 /**
  * Wait until there is no more of these than there was.
  * @param {ReturnType<typeof holdings>} before
- * @param {("children" | "zombies" | "descriptors" | "threads")[]} names
+ * @param {("children" | "zombies" | "descriptors" | "runtime" | "threads")[]} names
  */
 async function settled(before, names) {
   const giveUp = performance.now() + PATIENCE_MS;
@@ -166,12 +168,23 @@ await runMain(async () => {
     const rest = rss.slice(Math.min(2, rss.length - 1));
     const some = Math.ceil(rest.length / 3);
     const grown = median(rest.slice(-some)) - median(rest.slice(0, some));
-    // Idle threads of a pool go after some seconds.
-    const after = await settled(before, ["children", "zombies", "descriptors", "threads"]);
+    const allowed = before && { ...before, runtime: RUNTIME_THREADS };
+    // What tears down has a thread that is its maker's namesake for a moment, and gone in the next.
+    const after = await settled(allowed, ["children", "zombies", "descriptors", "runtime", "threads"]);
     const left = marked(folder);
     const ended = Object.fromEntries(outcomes);
     console.log(
-      JSON.stringify({ seed, turns, outcomes: ended, wrong, before, after, left: left.length, grown, rss }),
+      JSON.stringify({
+        seed,
+        turns,
+        outcomes: ended,
+        wrong,
+        before: allowed,
+        after,
+        left: left.length,
+        grown,
+        rss,
+      }),
     );
   } finally {
     for (const pid of marked(folder)) {

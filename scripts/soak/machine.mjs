@@ -25,20 +25,23 @@ function statOf(/** @type {string} */ pid) {
 }
 
 /**
- * Children of this process, zombies among them, and its descriptors and threads.
- * @returns {Record<"children" | "zombies" | "descriptors" | "threads", number> | undefined}
+ * Children of this process, zombies among them, its descriptors, the threads of its runtime, and all others.
+ * @returns {Record<"children" | "zombies" | "descriptors" | "runtime" | "threads", number> | undefined}
  */
 export function holdings() {
   if (!told) return undefined;
   const children = processes()
     .map(statOf)
     .filter(({ parent }) => parent === String(process.pid));
+  const threads = readdirSync("/proc/self/task").map((id) => read(`/proc/self/task/${id}/comm`).trim());
+  const runtime = threads.filter((name) => name === "cursor-run").length;
   return {
     children: children.length,
     zombies: children.filter(({ state }) => state === "Z").length,
     // The listing has one open itself.
     descriptors: readdirSync("/proc/self/fd").length - 1,
-    threads: readdirSync("/proc/self/task").length,
+    runtime,
+    threads: threads.length - runtime,
   };
 }
 
