@@ -7,11 +7,13 @@ use std::future::Future;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::panic::catch_unwind;
+use std::pin::Pin;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
@@ -33,14 +35,33 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let runtime = if let Some(runtime) = RUNTIME.get() {
-        runtime
-    } else {
-        let made = make()?;
-        // Where two callers race, the loser's runtime is dropped, unused.
-        RUNTIME.get_or_init(|| made)
+    let runtime = match RUNTIME.get() {
+        Some(runtime) => runtime,
+        None => first()?,
     };
+    // In a box, since a runtime has code of its own for each kind of future, and of these there are many.
+    let future: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(future);
     Ok(runtime.spawn(future))
+}
+
+/// Do what may block on a thread for that, of the runtime that the caller is on.
+///
+/// # Panics
+/// On a thread of no runtime.
+pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    let work: Box<dyn FnOnce() -> T + Send> = Box::new(work);
+    tokio::task::spawn_blocking(work)
+}
+
+/// One at a time: a second runtime could not be dropped by a caller that is on a thread of some runtime's own.
+fn first() -> io::Result<&'static Runtime> {
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _one = MAKING.lock();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let made = make()?;
+    Ok(RUNTIME.get_or_init(|| made))
 }
 
 fn make() -> io::Result<Runtime> {
@@ -78,4 +99,26 @@ fn try_for_room() -> io::Result<()> {
         let _ended = thread.join();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Barrier};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+    async fn many_may_be_the_first() {
+        let together = Arc::new(Barrier::new(8));
+        let first = |_| {
+            let together = Arc::clone(&together);
+            tokio::spawn(async move {
+                together.wait();
+                spawn(async { 7 }).unwrap().await.unwrap()
+            })
+        };
+        for task in (0..8).map(first).collect::<Vec<_>>() {
+            assert_eq!(task.await.unwrap(), 7);
+        }
+    }
 }

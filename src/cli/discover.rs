@@ -118,7 +118,7 @@ pub async fn discover(request: ModelsRequest) -> Result<ModelList, DiscoverError
 async fn find(request: &ModelsRequest) -> Result<Program, LocateError> {
     let binary = request.binary.trim().to_owned();
     let places = Places::of(&request.environment);
-    let found = tokio::task::spawn_blocking(move || locate(Some(&binary), &places)).await;
+    let found = crate::runtime::spawn_blocking(move || locate(Some(&binary), &places)).await;
     found.unwrap_or_else(|_| Err(LocateError::NotFound("the look-up was ended".into())))
 }
 

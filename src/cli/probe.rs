@@ -313,7 +313,7 @@ impl Probe {
 async fn steps(candidates: Vec<Candidate>, environment: &[(OsString, OsString)]) -> Vec<Step> {
     let places = Places::of(environment);
     // A panic or a runtime that ends: nothing was found.
-    tokio::task::spawn_blocking(move || plan(candidates, &places))
+    crate::runtime::spawn_blocking(move || plan(candidates, &places))
         .await
         .unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::{Exit, Launch, Reach, Refusal, Running, called_off, start};
@@ -77,11 +77,19 @@ enum End {
 /// # Errors
 /// As [`start`], and `TimedOut` where the system did not start it within `limit`.
 pub async fn run(launch: Launch, limit: Duration) -> io::Result<Ran> {
+    run_with(launch, &[], limit).await
+}
+
+/// The same, with these bytes on its standard input. A program that does not read them is none the worse for it.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_with(launch: Launch, input: &[u8], limit: Duration) -> io::Result<Ran> {
     let began = Instant::now();
     let deadline = began + limit;
     let owner = launch.owner;
     let Running {
-        stdin,
+        mut stdin,
         mut stdout,
         mut stderr,
         tree,
@@ -89,12 +97,15 @@ pub async fn run(launch: Launch, limit: Duration) -> io::Result<Ran> {
     } = timeout_at(deadline, start_patiently(launch, deadline))
         .await
         .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "the system did not start it in time"))??;
-    // Closed, so that whoever reads it finds its end.
-    drop(stdin);
     let (mut out, mut err) = (Kept::default(), Kept::default());
     let off = called_off(owner).wait();
     let end = {
-        let reading = async { tokio::join!(out.read(&mut stdout), err.read(&mut stderr)) };
+        let feeding = async {
+            let _unread = stdin.write_all(input).await;
+            // Closed, so that whoever reads it finds its end.
+            drop(stdin);
+        };
+        let reading = async { tokio::join!(feeding, out.read(&mut stdout), err.read(&mut stderr)) };
         tokio::pin!(reading);
         let ended = async {
             tokio::select! {

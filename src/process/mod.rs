@@ -25,6 +25,7 @@ mod unguarded;
 mod unix;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -45,7 +46,7 @@ pub use tree::{Ended, Tree};
 compile_error!("fusion-cursor-native starts processes on Linux and macOS; this platform is not supported");
 
 /// What to start.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Launch {
     /// An absolute path.
     pub program: PathBuf,
@@ -57,6 +58,20 @@ pub struct Launch {
     pub env: Vec<(OsString, OsString)>,
     /// Who answers for it: [`end_owned_by`] ends all processes of one owner.
     pub owner: Owner,
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A prompt is no matter of a log, and a host has keys in its environment.
+        formatter
+            .debug_struct("Launch")
+            .field("program", &self.program)
+            .field("args", &self.args.len())
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.len())
+            .field("owner", &self.owner)
+            .finish()
+    }
 }
 
 /// A started process and its three pipes.

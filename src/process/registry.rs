@@ -26,7 +26,9 @@ pub enum Whose {
 }
 
 impl Whose {
-    fn includes(self, owner: Owner) -> bool {
+    /// Whether this owner is one of them.
+    #[must_use]
+    pub fn includes(self, owner: Owner) -> bool {
         match self {
             Self::Of(one) => one == owner,
             Self::Everybody => true,

@@ -214,7 +214,7 @@ impl Tree {
         }
         if self.state.borrow().exit().is_some() && pending.is_none() {
             // The usual end: one look, nobody there, done.
-            let looked = tokio::task::spawn_blocking(move || {
+            let looked = crate::runtime::spawn_blocking(move || {
                 let found = lineage.look();
                 (lineage, found)
             });

@@ -127,7 +127,7 @@ impl Behind {
             return Vec::new();
         }
         let secrets = secrets.clone();
-        let told = tokio::task::spawn_blocking(move || {
+        let told = crate::runtime::spawn_blocking(move || {
             let there = left.iter().filter(|process| process.is_alive());
             there.map(|process| told(process, &secrets)).collect()
         });

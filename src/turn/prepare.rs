@@ -17,12 +17,12 @@ use super::{Cause, TurnRequest};
 pub(super) async fn start(request: &TurnRequest, presence: Presence) -> Result<(Running, Stay), Cause> {
     let request = Arc::new(request.clone());
     let cwd = request.cwd.clone();
-    let stay = tokio::task::spawn_blocking(move || Stay::begin(&cwd));
+    let stay = crate::runtime::spawn_blocking(move || Stay::begin(&cwd));
     let stay = stay.await.map_err(|ended| Cause::Internal(ended.to_string()))?;
     let running = start_from(presence, move || {
         let request = Arc::clone(&request);
         // Folders may lie on a network, and a look at them may take as long as it likes.
-        let looked = tokio::task::spawn_blocking(move || launch(&request));
+        let looked = crate::runtime::spawn_blocking(move || launch(&request));
         async {
             looked
                 .await

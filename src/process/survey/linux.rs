@@ -163,6 +163,20 @@ pub(super) fn started(pid: i32) -> Option<u64> {
     Some(stat_of(pid).ok()??.process.id.started)
 }
 
+/// The boot and the namespace of process numbers; `None` where `/proc` is of another one than this process.
+pub(super) fn birthplace() -> Option<String> {
+    let own = std::fs::read_link("/proc/self").ok()?;
+    if own.to_str() != Some(super::own_pid().to_string().as_str()) {
+        return None;
+    }
+    let boot = whole(format_args!("/proc/sys/kernel/random/boot_id")).ok()??;
+    let boot = std::str::from_utf8(&boot).ok()?.trim();
+    // As in `pid:[4026531836]`.
+    let namespace = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let namespace = namespace.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?;
+    Some(format!("{boot}:{namespace}"))
+}
+
 /// The session of this process; 0 where its leader has no number here. A system call would answer the same, but
 /// its wrapper takes 0 for impossible.
 pub(super) fn own_session() -> i32 {

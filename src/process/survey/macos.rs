@@ -56,6 +56,27 @@ pub(super) fn started(pid: i32) -> Option<u64> {
     about(pid).map(|process| process.id.started)
 }
 
+/// The boot; process numbers mean the same everywhere.
+pub(super) fn birthplace() -> Option<String> {
+    // 36 characters and a NUL.
+    let mut boot = [0_u8; 64];
+    let mut length = boot.len();
+    let name = c"kern.bootsessionuuid";
+    // SAFETY: the name ends with a NUL, and the buffer is as large as `length` says.
+    let answer = unsafe {
+        libc::sysctlbyname(
+            name.as_ptr(),
+            boot.as_mut_ptr().cast(),
+            &raw mut length,
+            ptr::null_mut(),
+            0,
+        )
+    };
+    let boot = boot.get(..length).filter(|_| answer == 0)?;
+    let boot = std::str::from_utf8(boot).ok()?.trim_end_matches('\0');
+    (!boot.is_empty() && !boot.contains(':')).then(|| format!("{boot}:0"))
+}
+
 /// The session of this process.
 pub(super) fn own_session() -> i32 {
     session_of(0)

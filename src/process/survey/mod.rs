@@ -301,6 +301,23 @@ pub(super) fn prepare() {
     system::prepare();
 }
 
+/// When the process of this number started, in a unit of the system's own that only grows; `None` where there is
+/// none, or it may not be known.
+pub(crate) fn started(pid: i32) -> Option<u64> {
+    system::started(pid)
+}
+
+/// Whether this very process has not ended; a zombie has.
+pub(crate) fn is_alive(id: Identity) -> bool {
+    system::alive(id)
+}
+
+/// Which run of which system this is, and in which room of it process numbers mean what they mean here:
+/// `<boot>:<room>`. `None` where that cannot be told.
+pub(crate) fn birthplace() -> Option<String> {
+    system::birthplace()
+}
+
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
 }
