@@ -7,6 +7,12 @@
 //! - [`process`]: starting, watching, signalling and reaping process trees.
 //! - [`stream`]: bytes to lines to events, and events packed for the crossing into JavaScript.
 //! - [`turn`]: one prompt. Launches through `process`, reads through `stream`, decides the outcome.
+//! - [`mcp`]: MCP servers staged in a worktree's `.cursor/mcp.json`: the manifest, composing, staging, leases, putting
+//!   in order. The only room that knows the manifest.
+//! - [`worktree`]: a worktree as git sees it, and the lines in the exclude file. The only room that knows git.
+//! - [`bridge`]: the loopback server by which Cursor's child calls the host's tools.
+//! - [`lock`]: the kernel's locks and the lock directories, and who holds them.
+//! - [`disk`]: the one door to the files of a worktree: no links followed, atomic durable writes, failpoints.
 //! - [`cancel`]: telling something that runs that it is not wanted any more.
 //! - [`runtime`]: the threads that turns live on.
 //! - [`diagnostics`]: log records and where they go.
@@ -14,7 +20,9 @@
 //!
 //! A prompt walks `binding` → `turn` → `process` (standard input); bytes come back through `process` →
 //! `stream` → `turn` → `binding` → the callbacks. A probe walks `binding` → `cli` → `process`, and its output goes
-//! back to the parsers of `cli`. No room calls one that is before it on these ways.
+//! back to the parsers of `cli`. A lease walks `binding` → `mcp` → `worktree` → `lock` → `disk`; git is run by
+//! `process`. A tool call comes in by `bridge` → `binding` → the tool, and its result goes the same way back. No
+//! room calls one that is before it on these ways.
 
 #[cfg(feature = "addon")]
 #[allow(
@@ -26,10 +34,16 @@
 )]
 pub mod binding;
 
+pub mod bridge;
 pub mod cancel;
 pub mod cli;
 pub mod diagnostics;
+pub mod disk;
+mod hidden;
+pub mod lock;
+pub mod mcp;
 pub mod process;
 pub mod runtime;
 pub mod stream;
 pub mod turn;
+pub mod worktree;
