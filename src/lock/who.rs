@@ -1,0 +1,233 @@
+//! Who a process is, so that a reused pid is not taken for it; and what time it is. Tests put their own in place.
+
+use std::env::consts::OS;
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::process::{Pid, test_kill_process};
+
+use crate::process::survey::{self, Identity};
+
+/// When a process started: an opaque word that holds the boot, the pid namespace and the start time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessStart(pub String);
+
+impl fmt::Display for ProcessStart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// What became of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// It runs: this very one.
+    Alive,
+    /// It has ended.
+    Dead,
+    /// There is a process of that number, but nothing says that it is the one.
+    MaybeAlive,
+    /// Another machine, or another pid namespace.
+    Unknown,
+}
+
+/// The clock and the table of processes.
+pub trait World: fmt::Debug + Send + Sync {
+    /// Epoch milliseconds.
+    fn now_ms(&self) -> i64;
+    /// The number of this process.
+    fn pid(&self) -> u32;
+    /// The name of this machine.
+    fn hostname(&self) -> &str;
+    /// When this process started; `None` where the system does not tell.
+    fn start(&self) -> Option<&ProcessStart>;
+    /// What became of a process that wrote these down.
+    fn life(&self, pid: i64, hostname: &str, start: Option<&str>) -> Life;
+    /// Whether a process with this start runs, or ran, on the kernel that this one runs on: what that kernel has
+    /// locked for the one, the other cannot lock.
+    fn same_kernel(&self, start: &str) -> bool {
+        let own = self.start().and_then(|own| Word::of(&own.0));
+        let other = Word::of(start);
+        own.zip(other)
+            .is_some_and(|(own, other)| (own.system, own.boot) == (other.system, other.boot))
+    }
+}
+
+/// The parts of a [`ProcessStart`], as in `linux:<boot>:<pid namespace>:<time>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Word<'a> {
+    system: &'a str,
+    boot: &'a str,
+    room: &'a str,
+    time: u64,
+}
+
+impl<'a> Word<'a> {
+    fn of(word: &'a str) -> Option<Self> {
+        let mut parts = word.split(':');
+        let (system, boot, room) = (parts.next()?, parts.next()?, parts.next()?);
+        let time = parts.next()?.parse().ok()?;
+        let whole = parts.next().is_none() && !boot.is_empty();
+        whole.then_some(Self {
+            system,
+            boot,
+            room,
+            time,
+        })
+    }
+}
+
+/// The real one.
+#[derive(Debug)]
+pub struct Machine {
+    hostname: String,
+    start: Option<ProcessStart>,
+}
+
+impl Machine {
+    /// The one that this process runs on.
+    pub fn get() -> &'static Self {
+        static MACHINE: OnceLock<Machine> = OnceLock::new();
+        MACHINE.get_or_init(|| {
+            let own = rustix::process::getpid().as_raw_pid();
+            let start = survey::birthplace()
+                .zip(survey::started(own))
+                .map(|(place, time)| ProcessStart(format!("{OS}:{place}:{time}")));
+            Self {
+                hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+                start,
+            }
+        })
+    }
+}
+
+impl World for Machine {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the format counts in that clock, and who judges by it minds jumps"
+    )]
+    fn now_ms(&self) -> i64 {
+        epoch_ms(SystemTime::now())
+    }
+
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn hostname(&self) -> &str {
+        &self.hostname
+    }
+
+    fn start(&self) -> Option<&ProcessStart> {
+        self.start.as_ref()
+    }
+
+    fn life(&self, pid: i64, hostname: &str, start: Option<&str>) -> Life {
+        let own = self.start.as_ref().and_then(|own| Word::of(&own.0));
+        match (own, start.and_then(Word::of)) {
+            (Some(own), Some(other)) if (own.system, own.boot) == (other.system, other.boot) => {
+                if own.room == other.room {
+                    look(pid, Some(other.time))
+                } else {
+                    Life::Unknown
+                }
+            }
+            _ if hostname != self.hostname => Life::Unknown,
+            // From before the last boot, or of a machine that has the same name: whoever has the number is another.
+            (_, Some(_)) => match look(pid, None) {
+                Life::Dead => Life::Dead,
+                _ => Life::Unknown,
+            },
+            (_, None) => look(pid, None),
+        }
+    }
+}
+
+/// What became of a process of this pid namespace.
+fn look(pid: i64, start: Option<u64>) -> Life {
+    let number = i32::try_from(pid).ok().filter(|pid| *pid > 0);
+    let Some(pid) = number.and_then(Pid::from_raw) else {
+        return Life::Dead;
+    };
+    if test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
+        return Life::Dead;
+    }
+    let pid = pid.as_raw_pid();
+    // None where it may not be looked at.
+    let Some(started) = survey::started(pid) else {
+        return Life::MaybeAlive;
+    };
+    let there = survey::is_alive(Identity { pid, started });
+    match start {
+        _ if !there => Life::Dead,
+        Some(start) if start == started => Life::Alive,
+        Some(_) => Life::Dead,
+        None => Life::MaybeAlive,
+    }
+}
+
+/// A time of the file system or of the clock, in milliseconds.
+pub(super) fn epoch_ms(time: SystemTime) -> i64 {
+    let ms = |time: std::time::Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => ms(since),
+        Err(before) => -ms(before.duration()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_knows_itself() {
+        let machine = Machine::get();
+        let pid = i64::from(machine.pid());
+        let start = machine.start().unwrap().0.as_str();
+        assert_eq!(machine.life(pid, machine.hostname(), Some(start)), Life::Alive);
+        assert_eq!(machine.life(pid, "renamed-since", Some(start)), Life::Alive);
+        assert_eq!(machine.life(pid, machine.hostname(), None), Life::MaybeAlive);
+        assert_eq!(machine.life(pid, "elsewhere", None), Life::Unknown);
+        assert!(machine.same_kernel(start));
+    }
+
+    #[test]
+    fn a_reused_number_is_told_by_the_start() {
+        let machine = Machine::get();
+        let pid = i64::from(machine.pid());
+        let own = Word::of(&machine.start().unwrap().0).unwrap();
+        let word = |boot: &str, room: &str, time: u64| format!("{}:{boot}:{room}:{time}", own.system);
+        let life = |pid, start: &str| machine.life(pid, machine.hostname(), Some(start));
+        assert_eq!(life(pid, &word(own.boot, own.room, own.time + 1)), Life::Dead);
+        assert_eq!(life(pid, &word(own.boot, "1", own.time)), Life::Unknown);
+        assert_eq!(
+            life(pid, &word("another-boot", own.room, own.time)),
+            Life::Unknown
+        );
+        assert_eq!(
+            life(i64::from(i32::MAX), &word("another-boot", own.room, own.time)),
+            Life::Dead
+        );
+        assert_eq!(
+            life(i64::from(i32::MAX), &word(own.boot, own.room, own.time)),
+            Life::Dead
+        );
+        assert_eq!(
+            life(pid, "of a later version"),
+            Life::MaybeAlive,
+            "as if it had none"
+        );
+        assert!(machine.same_kernel(&word(own.boot, "1", 5)));
+        assert!(!machine.same_kernel(&word("another-boot", own.room, 5)));
+        assert!(!machine.same_kernel("of a later version"));
+    }
+
+    #[test]
+    fn no_process_has_an_impossible_number() {
+        let machine = Machine::get();
+        for pid in [0, -1, i64::MIN, i64::MAX, i64::from(i32::MAX)] {
+            assert_eq!(machine.life(pid, machine.hostname(), None), Life::Dead, "{pid}");
+        }
+    }
+}
