@@ -8,16 +8,19 @@ use fusion_cursor_native::cli::said::{DIAGNOSTIC_CHARS, diagnostic, plain};
 use fusion_cursor_native::cli::unstarted::unstarted;
 use fusion_cursor_native::cli::version::{agent_version, is_editor_version};
 
+#[path = "config.rs"]
+mod config;
 #[path = "stream.rs"]
 mod stream;
 
+pub(crate) use config::config;
 pub(crate) use stream::{events, lines};
 
 /// One of the targets.
 pub(crate) type Body = fn(&[u8]);
 
 /// All of them, by their names.
-pub(crate) const BODIES: [(&str, Body); 7] = [
+pub(crate) const BODIES: [(&str, Body); 8] = [
     ("said", said),
     ("version", version),
     ("auth", auth),
@@ -25,6 +28,7 @@ pub(crate) const BODIES: [(&str, Body); 7] = [
     ("failure", failure),
     ("lines", lines),
     ("events", events),
+    ("config", config),
 ];
 
 /// Bytes as they come from a pipe.
