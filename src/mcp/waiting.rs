@@ -1,0 +1,233 @@
+//! Taking and giving up the locks, with the waits that this needs. The work itself is done on threads that may
+//! block.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::cancel::{Cancel, cancel};
+use crate::lock::{KernelLock, LockError, Wait};
+use crate::runtime::spawn_blocking;
+use crate::worktree::{Exclusion, GitError, LONGEST_READ, names};
+
+use super::error::StagingError;
+use super::site::{Held, Site, Tried};
+
+/// What giving up the locks took away with them.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// From the exclude file.
+    pub(super) withdrawn: Withdrawn,
+    /// `.cursor`.
+    pub(super) folder: bool,
+}
+
+/// Do this on a thread that may block.
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Only a runtime that is shut down refuses work, and the crate's own lives as long as the process.
+            Err(error) => unreachable!("{error}"),
+        },
+    }
+}
+
+/// All locks. `None` where there is no `.cursor`, and none is to be made.
+///
+/// # Errors
+/// [`StagingError`]; no lock is held then, and nothing is left of the attempt.
+pub(super) async fn hold(
+    site: &Arc<Site>,
+    make: bool,
+    patience: Duration,
+    off: &Cancel,
+) -> Result<Option<Held>, StagingError> {
+    let deadline = Instant::now() + patience;
+    let at = Arc::clone(site);
+    // Where nobody else is here, all of it in one go: each way to another thread costs as much as a few files.
+    let held = blocking(move || at.try_hold(make)).await?;
+    if held.is_some() {
+        return Ok(held);
+    }
+    let kernel = KernelLock::acquire(&site.root, deadline, off).await?;
+    hold_from(site, kernel, make, deadline, patience, off).await
+}
+
+/// The same, with the kernel's lock in hand.
+pub(super) async fn hold_from(
+    site: &Arc<Site>,
+    kernel: KernelLock,
+    make: bool,
+    deadline: Instant,
+    patience: Duration,
+    off: &Cancel,
+) -> Result<Option<Held>, StagingError> {
+    let mut excluded = false;
+    let held = hold_until(site, kernel, make, (deadline, patience), off, &mut excluded).await;
+    if held.is_err()
+        && excluded
+        && let Err(error) = withdraw(site, patience).await
+    {
+        tracing::warn!(worktree = %site.root.path().display(), %error, "the exclude file was not cleaned");
+    }
+    held
+}
+
+async fn hold_until(
+    site: &Arc<Site>,
+    mut kernel: KernelLock,
+    make: bool,
+    (deadline, patience): (Instant, Duration),
+    off: &Cancel,
+    excluded: &mut bool,
+) -> Result<Option<Held>, StagingError> {
+    let mut wait = Wait::until(deadline, off);
+    let mut exclusion: Option<Exclusion> = None;
+    let mut made_before = false;
+    let mut git_since = None;
+    loop {
+        let locked = exclusion.take();
+        let at = Arc::clone(site);
+        let longest = git_since.map_or(deadline, |since: Instant| deadline.min(since + LONGEST_READ));
+        let (back, tried) = blocking(move || {
+            let heed = Instant::now() < longest;
+            let tried = at.attempt(&kernel, locked.as_ref(), make, heed, &|| ());
+            // Whoever comes next takes it over.
+            if let Some(Err(error)) = locked.map(Exclusion::release) {
+                tracing::warn!(%error, "the lock on an exclude file was not given up in order");
+            }
+            (kernel, tried)
+        })
+        .await;
+        kernel = back;
+        match tried? {
+            Tried::Taken(taken) => return Ok(Some(Held::new(*taken, made_before, kernel))),
+            Tried::Nothing => return Ok(None),
+            Tried::Uncovered => {
+                if let Some(repository) = site.repository() {
+                    exclusion = Some(repository.lock_exclusion(deadline, off, site.world).await?);
+                    *excluded = true;
+                }
+            }
+            Tried::Unread => {
+                tracing::debug!(worktree = %site.root.path().display(), "git is at work; it is waited for");
+                git_since.get_or_insert_with(Instant::now);
+                // At the deadline it is heeded no more.
+                wait.pause().await?;
+            }
+            Tried::Busy(holder, new) => {
+                git_since = None;
+                made_before |= new;
+                if !wait.pause().await? {
+                    let path = site.root.path().join(names::CURSOR).join(names::LOCK);
+                    return Err(LockError::TimedOut {
+                        path,
+                        waited: patience,
+                        holder,
+                    }
+                    .into());
+                }
+            }
+        }
+    }
+}
+
+/// Give the locks up. Where nothing is in use here any more, the exclusion goes first; if its lock cannot be had, it
+/// stays, and whoever comes next takes it away.
+///
+/// # Errors
+/// What the disk says; as much as possible was given up.
+pub(super) async fn wind_up(site: &Arc<Site>, held: Held, patience: Duration) -> Result<Ended, StagingError> {
+    finish(site, held, patience, |_, _| ()).await.1
+}
+
+/// Do the last of the work, and [`wind_up`].
+pub(super) async fn finish<T: Send + 'static>(
+    site: &Arc<Site>,
+    held: Held,
+    patience: Duration,
+    work: impl FnOnce(&Site, &Held) -> T + Send + 'static,
+) -> (T, Result<Ended, StagingError>) {
+    let at = Arc::clone(site);
+    let (done, wound) = blocking(move || {
+        let done = work(&at, &held);
+        (done, wind_up_now(&at, held))
+    })
+    .await;
+    let ended = match wound {
+        Wound::Up(ended) => ended,
+        Wound::Busy(held, vacated) => {
+            let withdrawn = withdraw(site, patience).await;
+            let at = Arc::clone(site);
+            let released = blocking(move || held.release(&at)).await;
+            ended(vacated.and(withdrawn), released)
+        }
+    };
+    (done, ended)
+}
+
+/// What one try at giving up all locks comes to.
+enum Wound {
+    Up(Result<Ended, StagingError>),
+    /// Somebody has the exclude file; and whether the lock directory was emptied.
+    Busy(Box<Held>, Result<(), StagingError>),
+}
+
+fn wind_up_now(site: &Site, mut held: Held) -> Wound {
+    let vacated = match held.is_in_use() {
+        Ok(true) => return Wound::Up(ended(Ok(Withdrawn::default()), held.release(site))),
+        Ok(false) => held.main.vacate().map_err(StagingError::from),
+        Err(error) => Err(error),
+    };
+    // Also where somebody has removed `.cursor` with all that was in it: who needs the lines is looked up there.
+    let withdrawn = match site.repository().map(|git| git.try_lock_exclusion(site.world)) {
+        None => Ok(Withdrawn::default()),
+        Some(Ok(None)) => return Wound::Busy(Box::new(held), vacated),
+        Some(Ok(Some(exclusion))) => Withdrawn::from(exclusion).map_err(Into::into),
+        Some(Err(error)) => Err(error.into()),
+    };
+    Wound::Up(ended(vacated.and(withdrawn), held.release(site)))
+}
+
+fn ended(
+    withdrawn: Result<Withdrawn, StagingError>,
+    folder: Result<bool, StagingError>,
+) -> Result<Ended, StagingError> {
+    Ok(Ended {
+        withdrawn: withdrawn?,
+        folder: folder?,
+    })
+}
+
+/// What was taken away with the exclude file's lock in hand.
+#[derive(Debug, Default)]
+pub(super) struct Withdrawn {
+    /// Lines that nobody needs.
+    pub(super) lines: bool,
+    /// Lock folders that somebody had left behind.
+    pub(super) locks: Vec<PathBuf>,
+}
+
+impl Withdrawn {
+    fn from(exclusion: Exclusion) -> Result<Self, GitError> {
+        let locks = exclusion.took_over();
+        let lines = exclusion.withdraw()?;
+        exclusion.release()?;
+        Ok(Self { lines, locks })
+    }
+}
+
+/// Take out the lines in the exclude file that nobody needs.
+pub(super) async fn withdraw(site: &Arc<Site>, patience: Duration) -> Result<Withdrawn, StagingError> {
+    let Some(repository) = site.repository() else {
+        return Ok(Withdrawn::default());
+    };
+    let (never, _) = cancel();
+    let deadline = Instant::now() + patience;
+    let exclusion = repository.lock_exclusion(deadline, &never, site.world).await?;
+    Ok(blocking(move || Withdrawn::from(exclusion)).await?)
+}
