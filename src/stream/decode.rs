@@ -34,6 +34,8 @@ pub(super) struct Decoder {
     calls: Calls,
     dropped: Dropped,
     lossy_lines: u64,
+    /// The server whose tools have their bare names.
+    own_server: Option<Box<str>>,
 }
 
 impl Decoder {
@@ -54,7 +56,12 @@ impl Decoder {
             calls: Calls::default(),
             dropped: Dropped::default(),
             lossy_lines: 0,
+            own_server: None,
         }
+    }
+
+    pub(super) fn name_bare(&mut self, server: &str) {
+        self.own_server = Some(server.into());
     }
 
     pub(super) fn dropped(&self) -> Dropped {
@@ -227,7 +234,9 @@ impl Decoder {
 
     fn tool_started(&mut self, record: &Envelope<'_>, sink: &mut Sink<'_>) {
         self.text.new_segment(sink);
-        let call = record.tool_call.call(call_id(record), None);
+        let call = record
+            .tool_call
+            .call(call_id(record), None, self.own_server.as_deref());
         self.calls.start(Started {
             call_id: call.call_id.as_deref().map(Into::into),
             name: (&*call.name).into(),
@@ -244,7 +253,9 @@ impl Decoder {
         let started = self
             .calls
             .end(id.as_deref(), record.tool_call.kind().unwrap_or_default());
-        let call = record.tool_call.call(id, started.as_ref());
+        let call = record
+            .tool_call
+            .call(id, started.as_ref(), self.own_server.as_deref());
         sink(Event::ToolCallCompleted(call, record.tool_call.end()));
     }
 

@@ -98,6 +98,14 @@ impl StreamParser {
         }
     }
 
+    /// From here on the `fn_*` tools of this MCP server have their bare names: `fn_list` and not
+    /// `<server>-fn_list`. Those of every other server keep the server's name in front.
+    #[must_use]
+    pub fn with_bare_names_of(mut self, server: &str) -> Self {
+        self.decoder.name_bare(server);
+        self
+    }
+
     /// Reads the next bytes and hands on the events of every line that they complete, in order.
     ///
     /// Text that is a repeat, and text that is empty, makes no event.

@@ -7,6 +7,9 @@ use super::event::{Raw, ToolCall, ToolEnd, ToolOutcome};
 use super::json::{Scan, Scanner};
 use super::value::{Str, Value};
 
+/// How the names of our own server's tools begin.
+const OWN_TOOL: &str = "fn_";
+
 /// The name and kind of a call whose record has no tool in it.
 const UNKNOWN: &str = "unknown";
 
@@ -48,6 +51,7 @@ struct Body<'a> {
 struct KnownArgs<'a> {
     name: Option<Value<'a>>,
     provider: Option<Value<'a>>,
+    server: Option<Value<'a>>,
     tool: Option<Value<'a>>,
     timeout: Option<Value<'a>>,
 }
@@ -96,19 +100,22 @@ impl<'a> Tool<'a> {
         Some(whole)
     }
 
-    /// The call as an event has it, with what its start said where this record does not say it again.
+    /// The call as an event has it, with what its start said where this record does not say it again. A tool of
+    /// the server `own` has its bare name.
     pub(super) fn call<'s>(
         &'s self,
         call_id: Option<Cow<'s, str>>,
         started: Option<&'s Started>,
+        own: Option<&str>,
     ) -> ToolCall<'s> {
         let kind = self
             .kind()
             .or(started.map(|started| &*started.kind))
             .unwrap_or(UNKNOWN);
         let remembered = started.filter(|started| *started.kind == *kind);
-        let name = self
-            .own_name()
+        let name = own
+            .and_then(|server| self.bare_name(server))
+            .or_else(|| self.own_name())
             .or(remembered.map(|started| Cow::Borrowed(&*started.name)));
         let args = self
             .own_args()
@@ -132,12 +139,6 @@ impl<'a> Tool<'a> {
 
     /// The name that an MCP server or a function gives the tool.
     fn own_name(&self) -> Option<Cow<'a, str>> {
-        let text = |value: Option<Value<'a>>| {
-            value
-                .and_then(|value| value.string())
-                .map(|name| name.text())
-                .filter(|name| !name.is_empty())
-        };
         let args = &self.body.known_args;
         match self.kind()? {
             "function" => text(self.body.name),
@@ -148,6 +149,33 @@ impl<'a> Tool<'a> {
             }),
             _ => None,
         }
+    }
+
+    /// The name of a tool of our own server without the server's; `None` for every other tool.
+    ///
+    /// Where the record says which server it is, that decides: the name alone cannot, as that of another server may
+    /// begin like ours.
+    fn bare_name(&self, server: &str) -> Option<Cow<'a, str>> {
+        if self.kind()? != "mcp" {
+            return None;
+        }
+        let args = &self.body.known_args;
+        let said: Vec<_> = [args.provider, args.server]
+            .into_iter()
+            .filter_map(text)
+            .collect();
+        if !said.is_empty() && !said.iter().any(|said| said == server) {
+            return None;
+        }
+        let prefixed = || {
+            let name = text(args.name)?;
+            let tool = name.strip_prefix(server)?.strip_prefix('-')?;
+            Some(Cow::Owned(tool.to_owned()))
+        };
+        let named = || text(args.tool).filter(|_| !said.is_empty());
+        prefixed()
+            .or_else(named)
+            .filter(|tool| tool.starts_with(OWN_TOOL))
     }
 
     fn own_args(&self) -> Option<Cow<'a, str>> {
@@ -204,6 +232,7 @@ impl<'a> KnownArgs<'a> {
             match &**key {
                 "name" => self.name = Some(value),
                 "providerIdentifier" => self.provider = Some(value),
+                "serverIdentifier" => self.server = Some(value),
                 "toolName" => self.tool = Some(value),
                 "timeout" => self.timeout = Some(value),
                 _ => {}
@@ -211,6 +240,12 @@ impl<'a> KnownArgs<'a> {
             Ok(())
         })
     }
+}
+
+/// The text of a value that is a string with something in it.
+fn text(value: Option<Value<'_>>) -> Option<Cow<'_, str>> {
+    let text = value?.string()?.text();
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn kind_of(key: &str) -> Option<&str> {

@@ -149,7 +149,10 @@ impl<C: Consumer> Flow<C> {
             stdin: Beside::spawn(write_prompt(running.stdin, prompt)),
             stderr: Stderr::read(running.stderr),
             secrets: Secrets::of(&request.environment),
-            parser: StreamParser::new(request.stream),
+            parser: match &request.own_server {
+                Some(server) => StreamParser::new(request.stream).with_bare_names_of(server),
+                None => StreamParser::new(request.stream),
+            },
             inbox: Inbox {
                 batch: Batch::new(match request.wants {
                     Wants::Payloads => Payloads::surely_read(),

@@ -48,6 +48,8 @@ pub struct TurnRequest {
     pub limits: Limits,
     /// How the stream is read.
     pub stream: ParserOptions,
+    /// The MCP server whose `fn_*` tools have their bare names in events.
+    pub own_server: Option<String>,
     /// Who answers for the process.
     pub owner: Owner,
     /// What is sent to the consumer.

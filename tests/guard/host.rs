@@ -190,6 +190,7 @@ async fn play(folder: PathBuf) {
         environment,
         limits: Limits::new(&LimitOptions::default(), |_| None),
         leftovers: Leftovers::Kill,
+        own_server: None,
         stream: ParserOptions::default(),
         owner: Owner(0),
         wants: Wants::Events,

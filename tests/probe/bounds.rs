@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fusion_cursor_native::cli::probe::{COMMANDS, probe};
 use fusion_cursor_native::cli::verdict::State;
-use fusion_cursor_native::process::brief::{KEPT, run};
+use fusion_cursor_native::process::brief::{KEPT, run, run_with};
 use fusion_cursor_native::process::{Exit, Launch, Owner};
 use serde_json::json;
 
@@ -33,6 +33,31 @@ async fn each_stream_is_kept_up_to_its_limit() {
         (Exit::Code(0), false, true)
     );
     assert_eq!((ran.stdout.len(), ran.err().as_str()), (KEPT, "end\n"));
+}
+
+#[tokio::test]
+async fn what_is_given_is_read_to_its_end_or_not_at_all() {
+    let machine = Machine::new();
+    // More than a pipe holds.
+    let given = vec![b'x'; 200 * 1024];
+    for (body, expected) in [("exec /bin/cat", given.len()), ("exec <&-", 0), (":", 0)] {
+        let program = machine.script("reader", body);
+        let ran = within(
+            "the run",
+            run_with(launch(&machine, &program, &[]), &given, AMPLE),
+        )
+        .await
+        .unwrap();
+        assert!(!ran.timed_out, "{body}");
+        assert_eq!(ran.stdout.len(), expected, "{body}");
+    }
+    let program = machine.script("deaf", "exec /bin/sleep 600");
+    let ran = within(
+        "the run",
+        run_with(launch(&machine, &program, &[]), &given, SCANT),
+    )
+    .await;
+    assert!(ran.unwrap().timed_out);
 }
 
 #[tokio::test]

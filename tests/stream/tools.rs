@@ -1,9 +1,9 @@
 //! Tool calls: names, arguments, pairing and outcomes.
 
-use fusion_cursor_native::stream::ParserOptions;
 use fusion_cursor_native::stream::event::OpenCall;
+use fusion_cursor_native::stream::{ParserOptions, StreamParser};
 
-use super::support::{completed, events, events_with, line, started};
+use super::support::{completed, events, events_with, line, show, started};
 
 fn all(records: &[String]) -> Vec<String> {
     events(records.iter().map(|record| line(record)).collect::<String>())
@@ -114,6 +114,81 @@ fn an_mcp_call_is_named_by_its_server() {
             ]
         );
     }
+}
+
+#[test]
+fn tools_of_our_own_server_have_their_bare_names() {
+    const KEY: &str = "fusion-custom-tools-1";
+    for (args, name) in [
+        // As recorded.
+        (
+            r#"{"name":"fusion-custom-tools-1-fn_a","providerIdentifier":"fusion-custom-tools-1","toolName":"fn_a","serverIdentifier":"fusion-custom-tools-1"}"#,
+            "fn_a",
+        ),
+        // Each of them alone.
+        (r#"{"name":"fusion-custom-tools-1-fn_a"}"#, "fn_a"),
+        (
+            r#"{"providerIdentifier":"fusion-custom-tools-1","toolName":"fn_a"}"#,
+            "fn_a",
+        ),
+        (
+            r#"{"serverIdentifier":"fusion-custom-tools-1","toolName":"fn_a"}"#,
+            "fn_a",
+        ),
+        // What is not ours, by its name or by its server.
+        (
+            r#"{"name":"fusion-custom-tools-1-other","providerIdentifier":"fusion-custom-tools-1","toolName":"other"}"#,
+            "fusion-custom-tools-1-other",
+        ),
+        (
+            r#"{"name":"fusion-custom-tools-12-fn_a"}"#,
+            "fusion-custom-tools-12-fn_a",
+        ),
+        (
+            r#"{"name":"fusion-custom-tools-1-fn_a-b","providerIdentifier":"fusion-custom-tools-1-fn_a","toolName":"b"}"#,
+            "fusion-custom-tools-1-fn_a-b",
+        ),
+        (
+            r#"{"name":"board-fn_a","providerIdentifier":"board","toolName":"fn_a"}"#,
+            "board-fn_a",
+        ),
+        (r#"{"name":"fn_a"}"#, "fn_a"),
+        (r#"{"providerIdentifier":"fusion-custom-tools-1"}"#, "mcp"),
+    ] {
+        let call = started("c", &format!(r#"{{"mcpToolCall":{{"args":{args}}}}}"#));
+        // Most completed records do not say again what was asked.
+        let bare = completed("c", r#"{"mcpToolCall":{"result":{"rejected":{}}}}"#);
+        let again = completed(
+            "c",
+            &format!(r#"{{"mcpToolCall":{{"args":{args},"result":{{"rejected":{{}}}}}}}}"#),
+        );
+        for end in [bare, again] {
+            let shown = named_bare(KEY, &[&call, &end]);
+            assert_eq!(shown.len(), 2, "{args}");
+            assert!(
+                shown[0].starts_with(&format!("start mcp:{name}#c ")),
+                "{args}: {shown:?}"
+            );
+            assert!(
+                shown[1].starts_with(&format!("end mcp:{name}#c ")),
+                "{args}: {shown:?}"
+            );
+        }
+    }
+    let function = started("c", r#"{"function":{"name":"fusion-custom-tools-1-fn_a"}}"#);
+    assert_eq!(
+        named_bare(KEY, &[&function]),
+        ["start function:fusion-custom-tools-1-fn_a#c -"]
+    );
+}
+
+fn named_bare(server: &str, records: &[&str]) -> Vec<String> {
+    let mut parser = StreamParser::new(ParserOptions::default()).with_bare_names_of(server);
+    let mut shown = Vec::new();
+    for record in records {
+        parser.push(line(record).as_bytes(), &mut |event| shown.push(show(&event)));
+    }
+    shown
 }
 
 #[test]

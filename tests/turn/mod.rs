@@ -52,6 +52,7 @@ impl Stage {
             flags: TurnFlags::default(),
             environment: compose(host, vec![("FUSION_CURSOR_SCENARIO".into(), scenario)]),
             limits: limits(LimitOptions::default()),
+            own_server: None,
             stream: ParserOptions::default(),
             owner: Owner(0),
             wants: Wants::Events,
