@@ -2,7 +2,7 @@
 //!
 //! It plays a scenario, a JSON file of steps that `testing/README.md` describes. The way through it: `args`
 //! reads the command line, `scenario` (with `read`) checks the file into the types of `step`, `play` plays
-//! them, `child` and `echo` serve one verb each, and `unix` and `windows` are the twins that know the system.
+//! them, `child`, `echo` and `host` serve one verb each, and `unix` and `windows` are the twins that know the system.
 #![allow(
     clippy::disallowed_methods,
     reason = "the stand-in is a program of its own, on one thread"
@@ -13,6 +13,7 @@ mod args;
 mod child;
 mod codec;
 mod echo;
+mod host;
 mod play;
 mod read;
 mod scenario;

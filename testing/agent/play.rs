@@ -8,11 +8,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::step::{Action, Cut, Source, Step, Stream, Take, Write};
 use crate::template::{Template, Value};
-use crate::{child, codec, echo, sys};
+use crate::{child, codec, echo, host, sys};
 
 /// How long `linger` stays: as good as for ever, yet a failed test leaves nothing behind for days.
 const LINGER: Duration = Duration::from_secs(3600);
-const POLL: Duration = Duration::from_millis(2);
+pub(crate) const POLL: Duration = Duration::from_millis(2);
 
 /// Why a play ended before its last step.
 #[derive(Debug)]
@@ -89,6 +89,7 @@ impl Player<'_> {
                 }
             }
             Action::Start(start) => child::start(self, start).map_err(|error| failed("start", error))?,
+            Action::CallTools(calls) => host::play(self, calls)?,
             Action::Exit(code) => return Err(End::Exit(*code)),
             Action::Raise(signal) => sys::raise(*signal).map_err(|error| failed("raise", error))?,
             Action::Linger => {
@@ -182,7 +183,7 @@ impl Player<'_> {
         format!("{}\n", echo::report(&self.context.stdin))
     }
 
-    fn path(&self, template: &Template) -> PathBuf {
+    pub(crate) fn path(&self, template: &Template) -> PathBuf {
         self.base.join(self.text(template))
     }
 
@@ -205,10 +206,7 @@ impl Player<'_> {
             Value::Model => context.model.clone(),
             Value::Request => context.request.clone(),
             Value::Uuid => codec::uuid(),
-            Value::Now => SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .map_or(0, |time| time.as_millis())
-                .to_string(),
+            Value::Now => now().to_string(),
             Value::Pid => std::process::id().to_string(),
             Value::Repetition => repetition.to_string(),
             Value::Echo => echo::report(&context.stdin).to_string(),
@@ -220,6 +218,13 @@ impl Player<'_> {
             Value::Nested(depth) => "[".repeat(*depth) + &"]".repeat(*depth),
         })
     }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u128 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_millis())
 }
 
 fn failed(what: impl Display, why: impl Display) -> End {
@@ -243,7 +248,7 @@ pub(crate) fn emit(to: Stream, bytes: &[u8]) -> Result<(), End> {
 }
 
 /// Creates the file with its content in one step, so that nobody who waits for it finds it half written.
-fn put(path: &Path, content: &[u8]) -> Result<(), End> {
+pub(crate) fn put(path: &Path, content: &[u8]) -> Result<(), End> {
     let mut draft = path.as_os_str().to_owned();
     draft.push(format!(".{}.tmp", std::process::id()));
     std::fs::write(&draft, content)

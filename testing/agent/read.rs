@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use crate::step::{Bond, Cut, Hold, Stream, Take};
+use crate::step::{Bond, Cut, Hold, Stream, Take, ToolCall};
 use crate::template::Template;
 use crate::{codec, sys};
 
@@ -76,6 +76,43 @@ pub(crate) fn templates(place: &str, raw: &RawValue) -> Checked<Vec<Template>> {
         .enumerate()
         .map(|(i, item)| template(&format!("{place}[{i}]"), item))
         .collect()
+}
+
+pub(crate) fn flag(place: &str, raw: &RawValue) -> Checked<bool> {
+    serde_json::from_str(raw.get()).or_else(|_| mistake(place, "must be true or false"))
+}
+
+pub(crate) fn tool_calls(place: &str, raw: &RawValue) -> Checked<Vec<ToolCall>> {
+    let items = array(place, raw)?;
+    items
+        .iter()
+        .enumerate()
+        .map(|(i, item)| tool_call(&format!("{place}[{i}]"), item))
+        .collect()
+}
+
+fn tool_call(place: &str, raw: &RawValue) -> Checked<ToolCall> {
+    let object = object(place, raw)?;
+    if let Some(key) = object
+        .keys()
+        .find(|key| !["tool", "arguments"].contains(&key.as_str()))
+    {
+        return mistake(place, format!("unknown key '{key}'. Allowed: tool, arguments"));
+    }
+    let Some(tool) = object.get("tool") else {
+        return mistake(place, "'tool' is missing");
+    };
+    let arguments = match object.get("arguments") {
+        None => None,
+        Some(raw) if !raw.get().starts_with('{') => {
+            return mistake(&format!("{place}.arguments"), "must be an object");
+        }
+        Some(raw) => Some(checked(&format!("{place}.arguments"), Template::json(raw.get()))?),
+    };
+    Ok(ToolCall {
+        tool: template(&format!("{place}.tool"), tool)?,
+        arguments,
+    })
 }
 
 pub(crate) fn bytes(place: &str, raw: &RawValue) -> Checked<Vec<u8>> {

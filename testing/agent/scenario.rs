@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::read::{
-    Checked, Object, array, bond, bytes, checked, cut, exit_code, hold, millis, mistake, number, object,
-    one_or_more, output, signal, signals, stream, string, take, template, templates, unix_only,
+    Checked, Object, array, bond, bytes, checked, cut, exit_code, flag, hold, millis, mistake, number,
+    object, one_or_more, output, signal, signals, stream, string, take, template, templates, tool_calls,
+    unix_only,
 };
-use crate::step::{Action, Bond, Cut, Hold, Scenario, Source, Start, Step, Stream, Take, Write};
+use crate::step::{Action, Bond, CallTools, Cut, Hold, Scenario, Source, Start, Step, Stream, Take, Write};
 use crate::template::Template;
 
 /// Each verb with the options that may stand beside it. `note` may stand everywhere.
@@ -28,6 +29,10 @@ const VERBS: &[(&str, &[&str])] = &[
     ("ignore", &[]),
     ("trap", &["report", "say", "thenExit"]),
     ("start", &["as", "hold", "args"]),
+    (
+        "callTools",
+        &["server", "protocol", "parallel", "report", "limitMs"],
+    ),
     ("exit", &[]),
     ("raise", &[]),
     ("linger", &[]),
@@ -179,6 +184,16 @@ impl Reader<'_> {
                 exit: fields.optional("thenExit", exit_code)?,
             },
             "start" => self.start(place, raw, fields)?,
+            "callTools" => Action::CallTools(CallTools {
+                calls: tool_calls(place, raw)?,
+                server: fields.optional("server", template)?,
+                protocol: fields.optional("protocol", template)?,
+                parallel: fields.optional("parallel", flag)?.unwrap_or(false),
+                report: fields.optional("report", template)?,
+                limit: fields
+                    .optional("limitMs", millis)?
+                    .unwrap_or(Duration::from_secs(60)),
+            }),
             "exit" => Action::Exit(exit_code(place, raw)?),
             "raise" => Action::Raise(signal(place, raw)?.0),
             "linger" if raw.get() == "true" => Action::Linger,

@@ -21,95 +21,118 @@ fn an_unknown_verb_names_its_place_and_the_verbs() {
     assert!(text.ends_with("raise, linger"), "{text}");
 }
 
+/// What is wrong, and a part of what is said of it.
+const MISTAKES: &[(&str, &str)] = &[
+    ("[]", "not a JSON object"),
+    ("{", "not a JSON object"),
+    (r#"{"turns":[]}"#, "unknown key 'turns'. Allowed: turn, resumed, "),
+    (r#"{"turn":{}}"#, "turn: must be an array"),
+    (r#"{"turn":[1]}"#, "turn[0]: must be an object"),
+    (r#"{"turn":[{}]}"#, "turn[0]: no verb in the step"),
+    (
+        r#"{"turn":[{"line":1,"sleep":1}]}"#,
+        "turn[0]: more than one verb in a step: line, sleep",
+    ),
+    (
+        r#"{"turn":[{"sleep":1,"to":"stdout"}]}"#,
+        "turn[0]: 'sleep' has no option 'to'. Allowed options: none",
+    ),
+    (
+        r#"{"turn":[{"line":1,"too":"stdout"}]}"#,
+        "'line' has no option 'too'. Allowed options: to, write, ",
+    ),
+    (
+        r#"{"turn":[{"sleep":"1"}]}"#,
+        "turn[0].sleep: must be a whole number",
+    ),
+    (
+        r#"{"turn":[{"sleep":-1}]}"#,
+        "turn[0].sleep: must be a whole number",
+    ),
+    (r#"{"turn":[{"exit":256}]}"#, "turn[0].exit: must be an exit code"),
+    (r#"{"turn":[{"linger":false}]}"#, "turn[0].linger: must be true"),
+    (r#"{"turn":[{"text":1}]}"#, "turn[0].text: must be a string"),
+    (
+        r#"{"turn":[{"text":"${nope}"}]}"#,
+        "turn[0].text: unknown placeholder '${nope}'",
+    ),
+    (
+        r#"{"turn":[{"line":{"a":"${nope}"}}]}"#,
+        "turn[0].line: unknown placeholder '${nope}'",
+    ),
+    (
+        r#"{"turn":[{"line":1,"to":"stdin"}]}"#,
+        "turn[0].to: must be \"stdout\" or \"stderr\"",
+    ),
+    (
+        r#"{"turn":[{"line":1,"write":0}]}"#,
+        "turn[0].write: must be \"whole\", \"lines\" or a number",
+    ),
+    (r#"{"turn":[{"bytes":"ff"}]}"#, "turn[0].bytes: must be an object"),
+    (
+        r#"{"turn":[{"bytes":{"hex":"f"}}]}"#,
+        "turn[0].bytes: cannot be decoded",
+    ),
+    (
+        r#"{"turn":[{"bytes":{"oct":"f"}}]}"#,
+        "turn[0].bytes: must be {\"hex\"",
+    ),
+    (
+        r#"{"turn":[{"file":"gone.jsonl"}]}"#,
+        "turn[0].file: cannot read 'gone.jsonl'",
+    ),
+    (
+        r#"{"turn":[{"stdin":"some"}]}"#,
+        "turn[0].stdin: must be \"all\", \"never\" or a number of bytes",
+    ),
+    (
+        r#"{"turn":[{"stdin":"all","copyTo":"stdin"}]}"#,
+        "turn[0].copyTo: must be \"stdout\" or \"stderr\"",
+    ),
+    (
+        r#"{"turn":[{"start":[],"hold":"all"}]}"#,
+        "turn[0].hold: must be \"both\"",
+    ),
+    (
+        r#"{"turn":[{"start":[],"args":["a",1]}]}"#,
+        "turn[0].args[1]: must be a string",
+    ),
+    (
+        r#"{"turn":[{"start":[],"as":"orphan"}]}"#,
+        "turn[0].as: must be \"member\"",
+    ),
+    (r#"{"turn":[{"start":{}}]}"#, "turn[0].start: must be an array"),
+    (
+        r#"{"turn":[{"callTools":{}}]}"#,
+        "turn[0].callTools: must be an array",
+    ),
+    (
+        r#"{"turn":[{"callTools":[{"name":"fn_a"}]}]}"#,
+        "turn[0].callTools[0]: unknown key 'name'. Allowed: tool, arguments",
+    ),
+    (
+        r#"{"turn":[{"callTools":[{}]}]}"#,
+        "turn[0].callTools[0]: 'tool' is missing",
+    ),
+    (
+        r#"{"turn":[{"callTools":[{"tool":"fn_a","arguments":[]}]}]}"#,
+        "turn[0].callTools[0].arguments: must be an object",
+    ),
+    (
+        r#"{"turn":[{"callTools":[],"parallel":1}]}"#,
+        "turn[0].parallel: must be true or false",
+    ),
+    (r#"{"stdin":true}"#, "stdin: must be \"all\""),
+    (r#"{"lineDelayMs":"1"}"#, "lineDelayMs: must be a whole number"),
+    (
+        r#"{"turn":[{"sleep":1,"note":2}]}"#,
+        "turn[0].note: must be a string",
+    ),
+];
+
 #[test]
 fn every_kind_of_mistake_is_named() {
-    for (source, part) in [
-        ("[]", "not a JSON object"),
-        ("{", "not a JSON object"),
-        (r#"{"turns":[]}"#, "unknown key 'turns'. Allowed: turn, resumed, "),
-        (r#"{"turn":{}}"#, "turn: must be an array"),
-        (r#"{"turn":[1]}"#, "turn[0]: must be an object"),
-        (r#"{"turn":[{}]}"#, "turn[0]: no verb in the step"),
-        (
-            r#"{"turn":[{"line":1,"sleep":1}]}"#,
-            "turn[0]: more than one verb in a step: line, sleep",
-        ),
-        (
-            r#"{"turn":[{"sleep":1,"to":"stdout"}]}"#,
-            "turn[0]: 'sleep' has no option 'to'. Allowed options: none",
-        ),
-        (
-            r#"{"turn":[{"line":1,"too":"stdout"}]}"#,
-            "'line' has no option 'too'. Allowed options: to, write, ",
-        ),
-        (
-            r#"{"turn":[{"sleep":"1"}]}"#,
-            "turn[0].sleep: must be a whole number",
-        ),
-        (
-            r#"{"turn":[{"sleep":-1}]}"#,
-            "turn[0].sleep: must be a whole number",
-        ),
-        (r#"{"turn":[{"exit":256}]}"#, "turn[0].exit: must be an exit code"),
-        (r#"{"turn":[{"linger":false}]}"#, "turn[0].linger: must be true"),
-        (r#"{"turn":[{"text":1}]}"#, "turn[0].text: must be a string"),
-        (
-            r#"{"turn":[{"text":"${nope}"}]}"#,
-            "turn[0].text: unknown placeholder '${nope}'",
-        ),
-        (
-            r#"{"turn":[{"line":{"a":"${nope}"}}]}"#,
-            "turn[0].line: unknown placeholder '${nope}'",
-        ),
-        (
-            r#"{"turn":[{"line":1,"to":"stdin"}]}"#,
-            "turn[0].to: must be \"stdout\" or \"stderr\"",
-        ),
-        (
-            r#"{"turn":[{"line":1,"write":0}]}"#,
-            "turn[0].write: must be \"whole\", \"lines\" or a number",
-        ),
-        (r#"{"turn":[{"bytes":"ff"}]}"#, "turn[0].bytes: must be an object"),
-        (
-            r#"{"turn":[{"bytes":{"hex":"f"}}]}"#,
-            "turn[0].bytes: cannot be decoded",
-        ),
-        (
-            r#"{"turn":[{"bytes":{"oct":"f"}}]}"#,
-            "turn[0].bytes: must be {\"hex\"",
-        ),
-        (
-            r#"{"turn":[{"file":"gone.jsonl"}]}"#,
-            "turn[0].file: cannot read 'gone.jsonl'",
-        ),
-        (
-            r#"{"turn":[{"stdin":"some"}]}"#,
-            "turn[0].stdin: must be \"all\", \"never\" or a number of bytes",
-        ),
-        (
-            r#"{"turn":[{"stdin":"all","copyTo":"stdin"}]}"#,
-            "turn[0].copyTo: must be \"stdout\" or \"stderr\"",
-        ),
-        (
-            r#"{"turn":[{"start":[],"hold":"all"}]}"#,
-            "turn[0].hold: must be \"both\"",
-        ),
-        (
-            r#"{"turn":[{"start":[],"args":["a",1]}]}"#,
-            "turn[0].args[1]: must be a string",
-        ),
-        (
-            r#"{"turn":[{"start":[],"as":"orphan"}]}"#,
-            "turn[0].as: must be \"member\"",
-        ),
-        (r#"{"turn":[{"start":{}}]}"#, "turn[0].start: must be an array"),
-        (r#"{"stdin":true}"#, "stdin: must be \"all\""),
-        (r#"{"lineDelayMs":"1"}"#, "lineDelayMs: must be a whole number"),
-        (
-            r#"{"turn":[{"sleep":1,"note":2}]}"#,
-            "turn[0].note: must be a string",
-        ),
-    ] {
+    for (source, part) in MISTAKES {
         let text = refusal(source);
         assert!(text.contains(part), "{source}: {text}");
     }

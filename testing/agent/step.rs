@@ -52,6 +52,7 @@ pub(crate) enum Action {
         exit: Option<u8>,
     },
     Start(Start),
+    CallTools(CallTools),
     Exit(u8),
     Raise(i32),
     Linger,
@@ -111,6 +112,29 @@ pub(crate) struct Start {
     pub(crate) bond: Bond,
     pub(crate) hold: Hold,
     pub(crate) args: Vec<Template>,
+}
+
+/// Calls of an MCP server that the workspace's config names.
+#[derive(Debug)]
+pub(crate) struct CallTools {
+    pub(crate) calls: Vec<ToolCall>,
+    /// `None`: the only one that is Fusion's.
+    pub(crate) server: Option<Template>,
+    /// The version of the protocol that is asked for.
+    pub(crate) protocol: Option<Template>,
+    /// All at once, not one after the other.
+    pub(crate) parallel: bool,
+    /// Where it is written what the server said.
+    pub(crate) report: Option<Template>,
+    pub(crate) limit: Duration,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct ToolCall {
+    pub(crate) tool: Template,
+    /// JSON.
+    pub(crate) arguments: Option<Template>,
 }
 
 /// How a child is tied to its parent.
