@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * Drive Cursor's CLI (`cursor-agent`) from Node: one supervised process per prompt, its stream as typed
  * events in order, and nothing left behind when the turn is over.
@@ -81,6 +82,12 @@ export interface CursorPromptInput {
    * Default: 33 554 432 (32 MiB).
    */
   maxLineBytes?: number;
+  /**
+   * The key of this session's own MCP server, as {@link stageCursorMcpLease} took it. Cursor names MCP tools
+   * `<server>-<tool>`; those of this server whose name begins with `fn_` have their bare name in `onToolStart`,
+   * `onToolEnd` and the events. Every other tool keeps the name that Cursor gives it.
+   */
+  fusionServerKey?: string;
   /** New text of the answer. */
   onText?(text: string): void | Promise<void>;
   /** New text of the model's thinking. */
@@ -534,7 +541,398 @@ export class CursorStreamParser {
   readonly dropped: { lines: number; bytes: number };
 }
 
-/** Every failure of a turn. */
+/** What is staged, and where. */
+export interface CursorMcpLeaseOptions {
+  /**
+   * The folder that Cursor runs in: an existing one; a relative path is looked up from where Node is at the call, and
+   * links on the way are followed. It may be a subfolder of a repository, a linked worktree, a submodule, or in no
+   * repository at all.
+   */
+  worktreePath: string;
+  /**
+   * The key in `mcpServers`: `fusion-custom-tools-` and 1 to 200 characters that tell it from every other session,
+   * such as a UUID; no control characters. Every key with that prefix is ours, whoever wrote it, and no other is.
+   */
+  serverKey: string;
+  /**
+   * What Cursor is to start. It is written as it stands, a token in `env` included, into a file that only its owner
+   * can read, unless the operator's own file was wider. Nothing of it is in an error, a report or a log.
+   */
+  serverEntry: { command: string; args: string[]; env?: Record<string, string> };
+  /** How long each lock is waited for, in milliseconds; finite and over 0. Default: 10 000, at most an hour. */
+  lockTimeoutMs?: number;
+  /**
+   * Calls it off: the promise rejects at once with a {@link CursorError} of code `CURSOR_ABORTED` whose `cause` is
+   * `signal.reason`, and what was done is taken back behind it; Node stays until it is. Aborted before the call,
+   * nothing happens. Once there is a lease, the signal has no say any more.
+   */
+  signal?: AbortSignal;
+}
+
+/** A staged server, until it is disposed. */
+export interface CursorMcpLease extends AsyncDisposable {
+  readonly serverKey: string;
+  /**
+   * Beat now: renew the lease, and put back what a peer has dropped, the entry or the lines in the exclude file. It
+   * beats by itself every 5 minutes, also while the event loop stands still. True: the server is in force. False: it
+   * is not, as the lease is disposed, or the config is no JSON any more. Never rejects for what is on disk.
+   */
+  heartbeat(): Promise<boolean>;
+  /**
+   * Take the server out. With the last lease the operator's file comes back byte for byte, with its mode; where they
+   * changed it in between, only our keys go. Once done it stays done, and calls at the same time share one outcome.
+   *
+   * @throws {CursorError} as a rejection, as of {@link stageCursorMcpLease}, where it could not be done. The lease is
+   *   in force no more, and another call tries again; so does the exit of the process, and {@link reconcileCursorWorktree}.
+   */
+  dispose(): Promise<void>;
+  /** {@link dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Stage an MCP server in a worktree's `.cursor/mcp.json`: it is in the config when this resolves, and git neither
+ * tracks nor shows what was written.
+ *
+ * The operator's bytes stay as they are around our entry: comments, trailing commas, line ends, byte order mark and
+ * mode. Sessions of this process, of others and of the TypeScript plugin share a worktree; each sees only its own
+ * entry come and go. A lease does not keep Node from exiting: it ends with `dispose`, with its worker, with the exit of
+ * the process ({@link releaseHeldLeasesSync}), and where the process is killed, with the next session in that folder or
+ * {@link reconcileCursorWorktree}.
+ *
+ * @throws {TypeError} synchronously, for a wrong option; nothing was touched.
+ * @throws {CursorError} as a rejection: code `bridge-start-failed` with `reason`, `path` and the cure in the message;
+ *   the worktree is then as it was. `CURSOR_ABORTED` for an aborted `signal`.
+ */
+export function stageCursorMcpLease(options: CursorMcpLeaseOptions): Promise<CursorMcpLease>;
+
+/** Why a server was not staged, or could not be taken out. */
+export type CursorStagingReason =
+  /** Git tracks the config, the manifest or the lock: a commit would take the token. */
+  | "tracked"
+  /** The operator's config was no JSON in an earlier session, and still is not: it is left alone until it is mended. */
+  | "quarantined"
+  /** The operator's config is no JSON, even with comments and trailing commas allowed. */
+  | "unparsable"
+  /** Git would show our files all the same, as a `!` rule of the repository wants it. */
+  | "not-ignored"
+  /** Somebody held a lock for longer than `lockTimeoutMs`; the message names them. Retryable. */
+  | "lock-timeout"
+  /** A symbolic link lies in the place of one of our files or folders. */
+  | "symlink"
+  /** A folder, FIFO, device or socket lies in the place of a file, or a file in the place of a folder. */
+  | "not-a-file"
+  /** A file is larger than 8 MiB. */
+  | "too-large"
+  /** The config is UTF-16, or holds bytes that are no UTF-8. */
+  | "not-utf8"
+  /** `mcpServers`, or a key of ours in it, is in the config twice; or the `serverKey` is staged there already. */
+  | "duplicate-keys"
+  /** The top level of the config, or its `mcpServers`, is no object; or the manifest is of a version not known here. */
+  | "unexpected-shape"
+  /** A file or folder may not be read or written, or its file system is read-only. */
+  | "read-only"
+  /** Git could not be run, did not answer within 10 s, or would not say; the message has its words. */
+  | "git-failed"
+  /** Anything else that a disk does: it is full, it fails, the folder is gone. Retryable. */
+  | "io";
+
+/** How a worktree is looked at or put in order. */
+export interface CursorWorktreeOptions {
+  /** How long each lock is waited for, in milliseconds; finite and over 0. Default: 10 000, at most an hour. To inspect takes none. */
+  lockTimeoutMs?: number;
+  /**
+   * The promise rejects at once with a {@link CursorError} of code `CURSOR_ABORTED`; what was begun is brought to its end
+   * behind it, and Node stays until it is.
+   */
+  signal?: AbortSignal;
+}
+
+/** Something that is wrong with a worktree. */
+export interface CursorWorktreeProblem {
+  reason: CursorStagingReason;
+  /** The file or folder that it is about. */
+  path?: string;
+  /** What is wrong, where, and the cure. */
+  message: string;
+  /** True where it may pass by itself. */
+  retryable: boolean;
+}
+
+/** A config that is no JSON, and is left alone. */
+export interface CursorQuarantine {
+  /** When it was first seen so, as ISO 8601. */
+  observedAt: string;
+  /** Keys of ours that its text still seems to hold; their servers do not run any more. */
+  fusionKeys: string[];
+  /** What to do. */
+  cure: string;
+}
+
+/** A lease as the manifest has it. What the server is started with is no part of it. */
+export interface CursorLeaseReport {
+  serverKey: string;
+  /** Who holds it, and on which machine. */
+  pid: number;
+  hostname: string;
+  /** The last beat, in milliseconds since 1970. */
+  heartbeatAt: number;
+  /** How long ago that was, in milliseconds; negative where it lies in the future. */
+  ageMs: number;
+  /**
+   * `alive`: that very process runs; `dead`: it does not; `maybe-alive`: a process of that number runs, and nothing
+   * tells whether it is the one; `unknown`: another machine or container.
+   */
+  owner: "alive" | "dead" | "maybe-alive" | "unknown";
+  /** True where the next session keeps it; one that is not live is dropped. */
+  live: boolean;
+  /** Held by this process. */
+  heldHere: boolean;
+}
+
+/** What lies in a worktree, as {@link inspectCursorWorktree} found it. */
+export interface CursorWorktreeReport {
+  /** Canonical where the folder exists. */
+  worktreePath: string;
+  /** True where it is a folder that can be opened. */
+  exists: boolean;
+  /** What git says of it. Paths are there for a `repository` only; `error` says why it is `unknown`. */
+  git: {
+    kind: "repository" | "non-git" | "unknown";
+    /** The top of the working tree. */
+    top?: string;
+    gitDir?: string;
+    /** What all worktrees of the repository share; the exclude file is `info/exclude` in it. */
+    commonDir?: string;
+    /** From the top to the folder, with a final `/`; empty at the top. */
+    prefix?: string;
+    error?: string;
+  };
+  /** Which of our paths git tracks, as git spells them. */
+  tracked: string[];
+  /** The marker block in the exclude file; `null` outside of a repository. */
+  exclusion: {
+    file: string;
+    /** The file has the block. */
+    present: boolean;
+    /** The folders whose files it hides, from the top. */
+    prefixes: string[];
+    /** Git ignores our paths here. Absent where it was not asked, as nothing of ours lies here. */
+    ignored?: boolean;
+  } | null;
+  /** `.cursor/mcp.json`. */
+  config: {
+    /** `ok`, `absent`, or why no server could be staged in it. */
+    state: "ok" | "absent" | CursorStagingReason;
+    /** Keys of ours in it. */
+    fusionKeys: string[];
+    /** Its permission bits. */
+    mode?: number;
+    /** What is wrong with it. */
+    detail?: string;
+  };
+  /** `.cursor/.fusion-mcp-state.json`. `torn` is what a crash or a full disk leaves; it is replaced by the next session. */
+  manifest: {
+    state: "ok" | "absent" | "torn" | "unknown-version" | "unexpected-shape" | "unreadable";
+    detail?: string;
+  };
+  leases: CursorLeaseReport[];
+  /** A change of the config that was begun and not finished: by a session at work, or by one that crashed. */
+  pending: { kind: "write" | "restore" | "delete" | "quarantine"; seq: number } | null;
+  quarantine: CursorQuarantine | null;
+  /** The operator changed the config while a lease was live. */
+  operatorEditObserved: boolean;
+  /** The lock directories that are there. `since` is in milliseconds since 1970; a stale one is taken over. */
+  locks: { path: string; pid?: number; hostname?: string; since?: number; stale: boolean }[];
+  /** What nobody uses any more, and {@link reconcileCursorWorktree} takes away. */
+  residue: { path: string; what: string }[];
+  /** What could not be read, or stands in the way of staging. */
+  problems: CursorWorktreeProblem[];
+}
+
+/** What {@link reconcileCursorWorktree} did. */
+export interface CursorReconcileReport {
+  /** Canonical where the folder exists. */
+  worktreePath: string;
+  /** Nothing of ours is left but what live leases need, and nothing went wrong. A quarantine is not clean. */
+  clean: boolean;
+  /** In order; empty where there was nothing to do. */
+  actions: {
+    kind:
+      | "journal-recovered"
+      | "lease-dropped"
+      | "config-restored"
+      | "keys-removed"
+      | "config-removed"
+      | "config-written"
+      | "manifest-removed"
+      | "manifest-replaced"
+      | "quarantined"
+      | "quarantine-cleared"
+      | "exclusion-added"
+      | "exclusion-removed"
+      | "lock-removed"
+      | "folder-removed";
+    path: string;
+    /** A sentence. */
+    detail: string;
+  }[];
+  /** What could not be done. */
+  problems: CursorWorktreeProblem[];
+  quarantine: CursorQuarantine | null;
+  /** How many leases are in force. */
+  leasesLeft: number;
+}
+
+/**
+ * Put a worktree in order after a crash: finish the journal, drop leases of dead processes, give the operator's config
+ * back, lift a quarantine that has passed, and take away what nobody uses. What live leases need stays. With nothing to
+ * do it changes nothing.
+ *
+ * @throws {TypeError} synchronously, for a wrong argument.
+ * @throws {CursorError} as a rejection, for an aborted `signal` or where the system has no thread left; never for what
+ *   it finds on disk: that is in `problems`.
+ */
+export function reconcileCursorWorktree(
+  worktreePath: string,
+  options?: CursorWorktreeOptions,
+): Promise<CursorReconcileReport>;
+
+/**
+ * Look at a worktree: leases, journal, quarantine, exclusion, residue, and what git tracks. Nothing is written and no
+ * lock taken, so that a session at work may be seen in the middle of a step.
+ *
+ * @throws {TypeError} synchronously, for a wrong argument.
+ * @throws {CursorError} as a rejection, for an aborted `signal` or where the system has no thread left; never for what
+ *   it finds on disk: that is in `problems`.
+ */
+export function inspectCursorWorktree(
+  worktreePath: string,
+  options?: CursorWorktreeOptions,
+): Promise<CursorWorktreeReport>;
+
+/**
+ * *Sync.* Give up the leases that this environment (the main thread or a worker) holds, in one worktree or in all: each
+ * lock is tried once, never waited for and never taken over. For a host that ends, and called by the package itself
+ * when the process exits, then for all of its environments. What could not be given up is left to the next session in
+ * that folder or to {@link reconcileCursorWorktree}. Nothing is thrown for what is on disk.
+ *
+ * @throws {TypeError} for a wrong argument.
+ */
+export function releaseHeldLeasesSync(worktreePath?: string): void;
+
+/**
+ * *Sync*, and it runs git: the event loop stands still for some milliseconds, and for 10 s where git hangs. Whether git
+ * tracks `.cursor/mcp.json` or another file of ours in a worktree, in which case nothing is staged there.
+ *
+ * @throws {TypeError} for a wrong argument.
+ * @throws {CursorError} code `bridge-start-failed`, most often with `reason` `git-failed`, where nobody can say.
+ */
+export function classifyCursorConfigTracking(worktreePath: string): "tracked" | "untracked" | "non-git";
+
+/** A tool of the host, as Fusion's tools are. */
+export interface ToolLike {
+  /** Published is a tool whose name begins with `fn_`. Not empty, and no other tool's. */
+  name: string;
+  /** Its title, for people. */
+  label?: string;
+  /** What it does, for the model. */
+  description?: string;
+  /**
+   * A JSON schema of its arguments: a plain object of type `object`; `type` may be left out. Nothing is checked against
+   * it here. Default: an object with any members.
+   */
+  parameters?: object;
+  /** The same under MCP's name; `parameters` comes first. */
+  inputSchema?: object;
+  /**
+   * What a call runs, with the tool as `this`; without it the tool is not published.
+   *
+   * It returns or resolves to a string; `{ content }`, a list of MCP content; `{ text }`; or anything that has JSON,
+   * which is given as its text. `content` of the kinds `text`, `image`, `audio`, `resource` and `resource_link` is passed
+   * on unchanged, other entries as their text; `structuredContent` and `isError: true` beside it are passed on too.
+   * `undefined` is an empty text. What it throws, or rejects with, becomes an error result with the message, at most 4096
+   * characters of it, and without the stack. A lone surrogate becomes U+FFFD.
+   *
+   * @param id the call's own id.
+   * @param args the arguments, as the model gave them.
+   * @param signal aborted once, when nobody waits for the result any more: the caller has cancelled or gone
+   *   (`AbortError`), the time is up (`TimeoutError`), or the bridge was disposed (`AbortError`).
+   * @param update takes what a tool tells of its progress; nothing is done with it, and it extends no limit.
+   * @param context that of the options.
+   */
+  execute?(
+    id: string,
+    args: Record<string, unknown>,
+    signal: AbortSignal,
+    update: (...progress: unknown[]) => void,
+    context: unknown,
+  ): unknown;
+}
+
+/** How {@link startCursorToolBridge} serves. */
+export interface CursorToolBridgeOptions {
+  /**
+   * How long one call may take, in milliseconds; finite and over 0. Over it the caller gets an error result and `signal`
+   * is aborted; it is kept while the event loop stands still, too. Default: 600 000 (10 minutes), at most a day.
+   */
+  callTimeoutMs?: number;
+  /** Given to every `execute`. */
+  context?: unknown;
+  /** The name that the server tells of itself. Default: `fusion-custom-tools`. */
+  serverName?: string;
+}
+
+/** A bridge that is open. To print it does not show its token. */
+export interface CursorToolBridge extends AsyncDisposable {
+  /**
+   * What {@link stageCursorMcpLease} is to stage. The same for the life of the bridge, so that Cursor's approval, which is
+   * a hash over it, stays good. Its `env` holds the token.
+   */
+  readonly serverEntry: { command: string; args: string[]; env: Record<string, string> };
+  /** What a caller has to show: 64 hexadecimal digits. A secret. */
+  readonly token: string;
+  /** How many tools are published. */
+  readonly toolCount: number;
+  /**
+   * Close it: calls that run are answered with an error, their `signal` is aborted, and port and files are gone when
+   * this resolves, within about 1 s. Twice is as good as once.
+   */
+  dispose(): Promise<void>;
+  /** {@link dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Serve tools of this host to the child that Cursor starts for an MCP server, over a port of 127.0.0.1 that takes
+ * nothing without the bridge's token. Resolves to `null` where no tool is named `fn_*` and has an `execute` function:
+ * others are left out. A name proves nothing, so pass only tools that the model may call.
+ *
+ * Calls run at the same time as each other, up to 64. A request may have 4 MiB, and a result 16 MiB as JSON; a larger one
+ * becomes an error result that says so. A bridge does not keep Node from exiting, and ends with its worker and with the
+ * process. Where the process is killed, its folder with the list of tools, which holds no token, is removed by the next
+ * bridge that is opened.
+ *
+ * @throws {TypeError} synchronously, for a wrong option, an empty name, a name that two published tools have, or a
+ *   schema that is no JSON object; nothing was opened.
+ * @throws {CursorError} as a rejection: code `mcp-schema-server-missing` as of {@link cursorMcpSchemaServerPath};
+ *   `bridge-start-failed` with `reason`, where the system gives no port or the folder of `os.tmpdir()` cannot be
+ *   written to.
+ */
+export function startCursorToolBridge(
+  tools: readonly ToolLike[],
+  options?: CursorToolBridgeOptions,
+): Promise<CursorToolBridge | null>;
+
+/**
+ * *Sync.* The file that Cursor starts, `mcp-schema-server.cjs`: it lies beside this package's `index.js`. A bundle that
+ * has this package in it needs a copy of it, unchanged, beside the bundle.
+ *
+ * @throws {CursorError} code `mcp-schema-server-missing`, with `path`, where it is not there.
+ */
+export function cursorMcpSchemaServerPath(): string;
+
+/** Every failure but that of a wrong argument. */
 export class CursorError extends Error {
   private constructor();
   /** Stable; see {@link CursorErrorCode}. */
@@ -552,6 +950,10 @@ export class CursorError extends Error {
   readonly stderrTail?: string;
   /** What the turn had so far. */
   readonly partial?: CursorPromptResult;
+  /** Why, where the code is `bridge-start-failed`. */
+  readonly reason?: CursorStagingReason;
+  /** The file or folder that the reason is about. */
+  readonly path?: string;
 }
 
 /** The codes of {@link CursorError}. `CURSOR_ABORTED` comes with the `name` `AbortError`. */
@@ -577,7 +979,9 @@ export type CursorErrorCode =
   | "CURSOR_REPORTED_ERROR"
   | "CURSOR_NO_RESULT"
   | "CURSOR_EXITED"
-  | "CURSOR_INTERNAL";
+  | "CURSOR_INTERNAL"
+  | "bridge-start-failed"
+  | "mcp-schema-server-missing";
 
 /** How much is logged. */
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug" | "trace";

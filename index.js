@@ -33,18 +33,30 @@ var index_exports = {};
 __export(index_exports, {
   CursorError: () => CursorError,
   CursorStreamParser: () => CursorStreamParser,
+  classifyCursorConfigTracking: () => classifyCursorConfigTracking,
+  cursorMcpSchemaServerPath: () => cursorMcpSchemaServerPath,
   discoverCursorModels: () => discoverCursorModels,
   discoverCursorProviderModels: () => discoverCursorProviderModels,
+  inspectCursorWorktree: () => inspectCursorWorktree,
   launchCursorPrompt: () => launchCursorPrompt,
   nativeInfo: () => nativeInfo,
   parseCursorAuthStatus: () => parseCursorAuthStatus,
   parseCursorModels: () => parseCursorModels,
   parseCursorStreamLine: () => parseCursorStreamLine,
   probeCursorBinary: () => probeCursorBinary,
+  reconcileCursorWorktree: () => reconcileCursorWorktree,
+  releaseHeldLeasesSync: () => releaseHeldLeasesSync,
   setLogger: () => setLogger,
+  stageCursorMcpLease: () => stageCursorMcpLease,
+  startCursorToolBridge: () => startCursorToolBridge,
   validateCursorBinaryPath: () => validateCursorBinaryPath
 });
 module.exports = __toCommonJS(index_exports);
+
+// lib/bridge.ts
+var import_node_fs = require("node:fs");
+var import_node_os = require("node:os");
+var import_node_path = require("node:path");
 
 // lib/errors.ts
 var CursorError = class extends Error {
@@ -65,6 +77,17 @@ function aborted(signal, fields = {}) {
     ...fields
   });
 }
+function notStaged({ code, message, reason, path: path2, retryable }) {
+  return new CursorError(message, {
+    code,
+    retryable,
+    reason,
+    ...path2 == null ? {} : { path: path2 }
+  });
+}
+function internal(error) {
+  return new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
+}
 function noRoom(error, target = "cursor-agent") {
   const { code, message } = error;
   if (code !== "QueueFull") return void 0;
@@ -83,17 +106,81 @@ process.once("exit", () => {
   import_native.default.endScope(scope, import_node_worker_threads.isMainThread);
 });
 
-// lib/info.ts
-function loadedFile() {
-  for (const [file, module2] of Object.entries(require.cache)) {
-    if (file.endsWith(".node") && module2?.exports?.openScope === import_native.default.openScope) {
-      return file;
-    }
-  }
-  return "";
+// lib/tool-result.ts
+var MESSAGE_LIMIT = 4096;
+function outcome(value) {
+  if (value instanceof Error) return failed(value);
+  const { content, text, isError, structuredContent } = typeof value === "object" && value !== null ? value : {};
+  const answer = {
+    content: contentOf(value, content, text),
+    isError: isError === true,
+    ...isRecord(structuredContent) && isItsOwnJson(structuredContent) ? { structuredContent } : {}
+  };
+  return wellFormed(json(answer) ?? "");
 }
-function nativeInfo() {
-  return { version: import_native.default.coreVersion(), target: import_native.default.coreTarget(), file: loadedFile() };
+function json(value) {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError) || !/string length/i.test(error.message)) throw error;
+    throw new RangeError("The result of the tool is longer than any text can be. Return less of it.");
+  }
+}
+function isItsOwnJson(value) {
+  return typeof value.toJSON !== "function";
+}
+function failed(error) {
+  let text = messageOf(error);
+  if (text.length > MESSAGE_LIMIT) text = `${text.slice(0, MESSAGE_LIMIT)}…`;
+  return wellFormed(JSON.stringify({ content: [{ type: "text", text }], isError: true }));
+}
+function messageOf(error) {
+  try {
+    const { message } = Object(error);
+    const text = typeof message === "string" && message !== "" ? message : String(error);
+    return text === "" ? "The tool failed, and did not say why." : text;
+  } catch {
+    return "The tool failed, and what it threw cannot be read.";
+  }
+}
+function contentOf(value, content, text) {
+  if (Array.isArray(content)) return Array.from(content, entry);
+  if (typeof text === "string") return [{ type: "text", text }];
+  return [{ type: "text", text: asText(value) }];
+}
+function entry(value) {
+  return isKnown(value) ? value : { type: "text", text: asText(value) };
+}
+function isKnown(value) {
+  if (!isRecord(value) || !isItsOwnJson(value)) return false;
+  const { type, text, data, mimeType, resource, uri, name } = value;
+  switch (type) {
+    case "text":
+      return typeof text === "string";
+    case "image":
+    case "audio":
+      return typeof data === "string" && typeof mimeType === "string";
+    case "resource":
+      return isRecord(resource) && typeof resource.uri === "string" && (typeof resource.text === "string" || typeof resource.blob === "string");
+    case "resource_link":
+      return typeof uri === "string" && typeof name === "string";
+    default:
+      return false;
+  }
+}
+function asText(value) {
+  if (typeof value === "string") return value;
+  if (value === void 0) return "";
+  const text = json(value);
+  if (text === void 0) throw new TypeError(`The tool returned a ${typeof value}, which has no JSON.`);
+  return wellFormed(text);
+}
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function wellFormed(json2) {
+  if (!json2.includes("\\ud")) return json2;
+  return json2.replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, (found) => found === "\\\\" ? found : "�");
 }
 
 // lib/validate.ts
@@ -132,6 +219,39 @@ function modelId(name, value) {
   const text = argument(name, value);
   const bare = text.trim().replace(/^cursor-cli\//, "");
   return bare.trim().startsWith("-") ? fail(name, "an id that does not begin with -", value) : text;
+}
+function wellFormed2(name, text) {
+  return text.isWellFormed() ? text : refuse(name, "a string without lone surrogates");
+}
+function path(name, value) {
+  return wellFormed2(name, word(name, value));
+}
+var SERVER_KEY = /^fusion-custom-tools-[^\p{Cc}\p{Zl}\p{Zp}]{1,200}$/u;
+function serverKey(name, value) {
+  return SERVER_KEY.test(string(name, value)) && value.isWellFormed() ? value : fail(name, '"fusion-custom-tools-" and 1 to 200 characters, none of them a control character', value);
+}
+function serverEntry(name, value) {
+  const { command, args, env } = object(name, value);
+  if (!Array.isArray(args)) refuse(`${name}.args`, "an array of strings");
+  return {
+    command: secret(`${name}.command`, command, "a string that is not blank"),
+    // Not by `map`, which passes over holes.
+    args: Array.from(args, (arg, index) => secret(`${name}.args[${index}]`, arg)),
+    env: optional(env, (env2) => {
+      const flat = environment(`${name}.env`, env2);
+      for (const text of flat) wellFormed2(`each name and value in ${name}.env`, text);
+      return flat;
+    })
+  };
+}
+function secret(name, value, expected = "a string") {
+  if (typeof value !== "string") refuse(name, `${expected}, not of type ${typeof value}`);
+  if (expected !== "a string" && value.trim() === "") refuse(name, expected);
+  if (value.includes("\0")) refuse(name, "a string without NUL characters");
+  return wellFormed2(name, value);
+}
+function timeout(name, value) {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : fail(name, "a finite number of milliseconds over 0", value);
 }
 function optional(value, check) {
   return value === void 0 || value === null ? void 0 : check(value);
@@ -192,6 +312,325 @@ function object(name, value) {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : fail(name, "an object", value);
 }
 
+// lib/tools.ts
+var CALL_TIMEOUT_MS = 6e5;
+function checked(tools, options) {
+  if (!Array.isArray(tools)) fail("tools", "an array of tools", tools);
+  const given = object("the options of startCursorToolBridge", options);
+  const callTimeoutMs = optional(given.callTimeoutMs, (value) => timeout("callTimeoutMs", value));
+  const serverName = optional(given.serverName, (value) => word("serverName", value));
+  const published = /* @__PURE__ */ new Map();
+  const described = [];
+  for (const [index, tool] of Array.from(tools).entries()) {
+    const { name, run: run2 } = named(index, tool);
+    if (run2 === void 0) continue;
+    if (published.has(name)) {
+      throw new TypeError(
+        `tools[${index}].name must be one that no other tool has, not ${JSON.stringify(name)}`
+      );
+    }
+    published.set(name, run2);
+    described.push(description(name, tool));
+  }
+  const serverInfo = { name: serverName ?? "fusion-custom-tools", version: import_native.default.coreVersion() };
+  return {
+    tools: published,
+    schema: wellFormed(JSON.stringify({ serverInfo, tools: described })),
+    leftOut: tools.length - published.size,
+    callTimeoutMs: callTimeoutMs ?? CALL_TIMEOUT_MS,
+    context: given.context
+  };
+}
+function named(index, tool) {
+  const { name, execute } = object(`tools[${index}]`, tool);
+  const word2 = path(`tools[${index}].name`, name);
+  if (!/^fn_./.test(word2) || typeof execute !== "function") return { name: word2, run: void 0 };
+  return { name: word2, run: (...args) => Reflect.apply(execute, tool, args) };
+}
+function description(name, tool) {
+  const { label, description: description2 } = tool;
+  return {
+    name,
+    ...typeof label === "string" && label !== "" ? { title: label } : {},
+    ...typeof description2 === "string" ? { description: description2 } : {},
+    inputSchema: inputSchema(name, tool.parameters ?? tool.inputSchema ?? {})
+  };
+}
+function inputSchema(name, schema) {
+  const expected = (what) => new TypeError(`the parameters of the tool ${JSON.stringify(name)} must be ${what}`);
+  if (!isPlain(schema)) throw expected("a JSON schema: a plain object");
+  let copy;
+  try {
+    copy = JSON.parse(JSON.stringify(schema));
+  } catch (error) {
+    throw expected(`a JSON schema: ${error.message}`);
+  }
+  if (!isPlain(copy)) throw expected("a JSON schema: a plain object");
+  const { type = "object", ...rest2 } = copy;
+  if (type !== "object") throw expected('of the type "object"');
+  return { type, ..."properties" in rest2 || "$ref" in rest2 ? {} : { properties: {} }, ...rest2 };
+}
+function isPlain(value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+// lib/bridge.ts
+var SERVER = "mcp-schema-server.cjs";
+function cursorMcpSchemaServerPath() {
+  const path2 = (0, import_node_path.join)(__dirname, SERVER);
+  if ((0, import_node_fs.existsSync)(path2)) return path2;
+  throw new CursorError(
+    `${path2} is not there; copy ${SERVER} from the package fusion-cursor-native to that place, as it is`,
+    { code: "mcp-schema-server-missing", retryable: false, path: path2 }
+  );
+}
+function startCursorToolBridge(tools, options = {}) {
+  const toolbox = checked(tools, options);
+  return toolbox.tools.size === 0 ? Promise.resolve(null) : open(toolbox);
+}
+async function open(toolbox) {
+  const server = cursorMcpSchemaServerPath();
+  const host = new Host(toolbox);
+  const { tools, schema, leftOut, callTimeoutMs } = toolbox;
+  const options = { names: [...tools.keys()], schema, folder: (0, import_node_os.tmpdir)(), callTimeoutMs, leftOut };
+  const { bridge, problem: problem2 } = await asked(options, host);
+  if (problem2 != null) throw notStaged(problem2);
+  if (bridge == null) throw internal(new Error("the tool bridge is neither open nor refused"));
+  host.handle = bridge;
+  return new Bridge(host, bridge, server, tools.size);
+}
+async function asked(options, host) {
+  try {
+    return await import_native.default.openBridge(scope, options, (event) => host.hear(event));
+  } catch (error) {
+    if (noRoom(error) === void 0) throw internal(error);
+    throw notStaged({
+      code: "bridge-start-failed",
+      reason: "io",
+      message: `a tool bridge was not opened: ${error.message}; try again when the system has room`,
+      retryable: true
+    });
+  }
+}
+var Host = class {
+  handle;
+  #toolbox;
+  #running = /* @__PURE__ */ new Map();
+  constructor(toolbox) {
+    this.#toolbox = toolbox;
+  }
+  hear({ number, cancelled }) {
+    if (cancelled == null) return void this.#run(number);
+    const controller = this.#running.get(number);
+    this.#running.delete(number);
+    controller?.abort(this.#reason(cancelled));
+  }
+  /** Call off all that runs, and answer nothing any more: what a tool says to its abort is no result. */
+  end() {
+    this.handle = void 0;
+    for (const controller of this.#running.values()) controller.abort(this.#reason("disposed"));
+  }
+  async #run(number) {
+    const call = this.handle?.take(number);
+    if (call == null) return;
+    const controller = new AbortController();
+    this.#running.set(number, controller);
+    const { tools, context } = this.#toolbox;
+    let answer;
+    try {
+      const args = JSON.parse(call.arguments);
+      answer = outcome(await tools.get(call.name)?.(call.callId, args, controller.signal, update, context));
+    } catch (error) {
+      answer = failed(error);
+    }
+    this.#running.delete(number);
+    this.handle?.answer(number, answer);
+  }
+  #reason(why) {
+    if (why === "timeout") {
+      const limit2 = `the tool call took longer than ${this.#toolbox.callTimeoutMs} ms`;
+      return new DOMException(limit2, "TimeoutError");
+    }
+    const said = why === "disposed" ? "the tool bridge was disposed" : "the caller of the tool has gone";
+    return new DOMException(said, "AbortError");
+  }
+};
+function update() {
+}
+var Bridge = class {
+  #host;
+  #handle;
+  #server;
+  #toolCount;
+  #token;
+  #url;
+  #schemaFile;
+  constructor(host, handle, server, toolCount) {
+    this.#host = host;
+    this.#handle = handle;
+    this.#server = server;
+    this.#toolCount = toolCount;
+    this.#token = handle.token();
+    this.#url = handle.url();
+    this.#schemaFile = handle.schemaFile();
+  }
+  get serverEntry() {
+    return {
+      command: process.execPath,
+      args: [this.#server, this.#schemaFile],
+      env: {
+        FUSION_CURSOR_TOOL_BRIDGE_URL: this.#url,
+        FUSION_CURSOR_TOOL_BRIDGE_TOKEN: this.#token,
+        // Else the program of an Electron host would open a window.
+        ..."electron" in process.versions ? { ELECTRON_RUN_AS_NODE: "1" } : {}
+      }
+    };
+  }
+  get token() {
+    return this.#token;
+  }
+  get toolCount() {
+    return this.#toolCount;
+  }
+  async dispose() {
+    this.#host.end();
+    await this.#handle.dispose().catch((error) => {
+      throw noRoom(error) ?? internal(error);
+    });
+  }
+  [Symbol.asyncDispose]() {
+    return this.dispose();
+  }
+};
+
+// lib/info.ts
+function loadedFile() {
+  for (const [file, module2] of Object.entries(require.cache)) {
+    if (file.endsWith(".node") && module2?.exports?.openScope === import_native.default.openScope) {
+      return file;
+    }
+  }
+  return "";
+}
+function nativeInfo() {
+  return { version: import_native.default.coreVersion(), target: import_native.default.coreTarget(), file: loadedFile() };
+}
+
+// lib/aborts.ts
+var import_node_events = require("node:events");
+var waiting = /* @__PURE__ */ new WeakMap();
+function unlessAborted(answer, signal, abort) {
+  if (signal === void 0) return answer;
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => reject(abort(signal)));
+    answer.then(resolve, reject).finally(forget);
+  });
+}
+function onAbort(signal, abort) {
+  const { turns, forget } = waiting.get(signal) ?? listen(signal);
+  turns.add(abort);
+  return () => {
+    turns.delete(abort);
+    if (turns.size > 0 || waiting.get(signal)?.turns !== turns) return;
+    forget[Symbol.dispose]();
+    waiting.delete(signal);
+  };
+}
+function listen(signal) {
+  const turns = /* @__PURE__ */ new Set();
+  const forget = (0, import_node_events.addAbortListener)(signal, () => {
+    waiting.delete(signal);
+    for (const abort of turns) abort();
+  });
+  const made = { turns, forget };
+  waiting.set(signal, made);
+  return made;
+}
+
+// lib/lease.ts
+function stageCursorMcpLease(options) {
+  const { staging, signal } = checked2(options);
+  if (signal?.aborted) return Promise.reject(aborted(signal));
+  return stage(staging, signal);
+}
+function releaseHeldLeasesSync(worktreePath) {
+  const path2 = optional(worktreePath, (value) => path("worktreePath", value));
+  import_native.default.releaseLeases(scope, path2);
+}
+function classifyCursorConfigTracking(worktreePath) {
+  const path2 = path("worktreePath", worktreePath);
+  const { tracking, problem: problem2 } = import_native.default.classifyTracking(scope, path2, inherited(process.env));
+  if (problem2 != null) throw notStaged(problem2);
+  return tracking;
+}
+async function settled(question, path2) {
+  try {
+    return await question();
+  } catch (error) {
+    const full = noRoom(error);
+    if (full === void 0) throw internal(error);
+    throw notStaged({
+      code: "bridge-start-failed",
+      reason: "io",
+      message: `${path2 ?? "the worktree"} cannot be worked on: ${error.message}; try again when the system has room`,
+      retryable: true,
+      ...path2 === void 0 ? {} : { path: path2 }
+    });
+  }
+}
+async function stage(staging, signal) {
+  const path2 = staging.worktreePath;
+  const attempt = new import_native.default.Staging(scope);
+  let abandoned = false;
+  const answer = settled(() => attempt.stage(staging), path2).then((answer2) => {
+    if (abandoned && answer2.lease != null) answer2.lease.dispose().catch(() => {
+    });
+    return answer2;
+  });
+  const { lease, problem: problem2 } = await unlessAborted(answer, signal, (signal2) => {
+    abandoned = true;
+    attempt.giveUp();
+    return aborted(signal2);
+  });
+  if (lease != null) return new Lease(lease, staging.serverKey);
+  if (problem2 != null) throw notStaged(problem2);
+  throw signal?.aborted ? aborted(signal) : internal(new Error("the staging was given up by nobody"));
+}
+var Lease = class {
+  #held;
+  serverKey;
+  constructor(held, serverKey2) {
+    this.#held = held;
+    this.serverKey = serverKey2;
+  }
+  heartbeat() {
+    return settled(() => this.#held.heartbeat());
+  }
+  async dispose() {
+    const problem2 = await settled(() => this.#held.dispose());
+    if (problem2 !== null) throw notStaged(problem2);
+  }
+  [Symbol.asyncDispose]() {
+    return this.dispose();
+  }
+};
+function checked2(options) {
+  const given = object("the options of stageCursorMcpLease", options);
+  const { env, ...entry2 } = serverEntry("serverEntry", given.serverEntry);
+  const lockTimeoutMs = optional(given.lockTimeoutMs, (value) => timeout("lockTimeoutMs", value));
+  const staging = {
+    worktreePath: path("worktreePath", given.worktreePath),
+    serverKey: serverKey("serverKey", given.serverKey),
+    ...entry2,
+    env: env ?? [],
+    ...lockTimeoutMs === void 0 ? {} : { lockTimeoutMs },
+    hostEnv: inherited(process.env)
+  };
+  return { staging, signal: optional(given.signal, (value) => abortSignal("signal", value)) };
+}
+
 // lib/log.ts
 var LEVELS = ["off", "error", "warn", "info", "debug", "trace"];
 function setLogger(level, sink) {
@@ -201,13 +640,13 @@ function setLogger(level, sink) {
     import_native.default.setLog(scope, level);
     return;
   }
-  const failed = (error) => process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
-  import_native.default.setLog(scope, level, (json) => {
+  const failed2 = (error) => process.emitWarning(`a log sink of fusion-cursor-native failed: ${String(error)}`);
+  import_native.default.setLog(scope, level, (json2) => {
     try {
-      const returned = callback2(JSON.parse(json));
-      if (returned instanceof Promise) returned.catch(failed);
+      const returned = callback2(JSON.parse(json2));
+      if (returned instanceof Promise) returned.catch(failed2);
     } catch (error) {
-      failed(error);
+      failed2(error);
     }
   });
 }
@@ -224,11 +663,11 @@ fromEnvironment();
 
 // lib/events.ts
 var import_node_util = require("node:util");
-function parseOrText(json) {
+function parseOrText(json2) {
   try {
-    return JSON.parse(json);
+    return JSON.parse(json2);
   } catch {
-    return json;
+    return json2;
   }
 }
 var Lazy = class {
@@ -302,8 +741,8 @@ var ToolCompleted = class extends LazyEvent {
     return this.#result.get();
   }
   toJSON() {
-    const { type, callId, name, kind, outcome: outcome2, isError, args, result: result2 } = this;
-    return { type, callId, name, kind, outcome: outcome2, isError, args, result: result2 };
+    const { type, callId, name, kind, outcome: outcome3, isError, args, result: result2 } = this;
+    return { type, callId, name, kind, outcome: outcome3, isError, args, result: result2 };
   }
 };
 var Interaction = class extends LazyEvent {
@@ -400,8 +839,8 @@ var BatchReader = class {
       case "tool-call-completed": {
         const call = this.#call();
         const result2 = this.#payload();
-        const outcome2 = OUTCOMES[this.#number()] ?? "unknown";
-        return new ToolCompleted(call, { result: result2, outcome: outcome2, isError: this.#number() === 1 });
+        const outcome3 = OUTCOMES[this.#number()] ?? "unknown";
+        return new ToolCompleted(call, { result: result2, outcome: outcome3, isError: this.#number() === 1 });
       }
       case "system-init":
         return {
@@ -521,45 +960,14 @@ function spelled(line) {
   return line.replace(new RegExp("\\p{Surrogate}", "gu"), (half) => `\\u${half.charCodeAt(0).toString(16)}`);
 }
 
-// lib/aborts.ts
-var import_node_events = require("node:events");
-var waiting = /* @__PURE__ */ new WeakMap();
-function unlessAborted(answer, signal, abort) {
-  if (signal === void 0) return answer;
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(abort(signal)));
-    answer.then(resolve, reject).finally(forget);
-  });
-}
-function onAbort(signal, abort) {
-  const { turns, forget } = waiting.get(signal) ?? listen(signal);
-  turns.add(abort);
-  return () => {
-    turns.delete(abort);
-    if (turns.size > 0 || waiting.get(signal)?.turns !== turns) return;
-    forget[Symbol.dispose]();
-    waiting.delete(signal);
-  };
-}
-function listen(signal) {
-  const turns = /* @__PURE__ */ new Set();
-  const forget = (0, import_node_events.addAbortListener)(signal, () => {
-    waiting.delete(signal);
-    for (const abort of turns) abort();
-  });
-  const made = { turns, forget };
-  waiting.set(signal, made);
-  return made;
-}
-
 // lib/probe.ts
 function probeCursorBinary(options = {}) {
-  const given = checked("the options of probeCursorBinary", options);
+  const given = checked3("the options of probeCursorBinary", options);
   return ask(given, (inquiry) => inquiry.probe(given.options)).then(status);
 }
-function validateCursorBinaryPath(path, options = {}) {
-  const binary = word("path", path);
-  const given = checked("the options of validateCursorBinaryPath", options);
+function validateCursorBinaryPath(path2, options = {}) {
+  const binary = word("path", path2);
+  const given = checked3("the options of validateCursorBinaryPath", options);
   return ask(given, (inquiry) => inquiry.validate({ ...given.options, binary })).then((answer) => {
     const found = status(answer.status);
     const diagnostic = answer.ok ? void 0 : found.diagnostics?.[0] ?? found.reason;
@@ -569,27 +977,27 @@ function validateCursorBinaryPath(path, options = {}) {
 function discoverCursorModels(binary, timeoutMs, options = {}) {
   const name = word("binary", binary);
   const { env, signal } = object("the options of discoverCursorModels", options);
-  const given = checked("the arguments of discoverCursorModels", { env, signal, timeoutMs });
+  const given = checked3("the arguments of discoverCursorModels", { env, signal, timeoutMs });
   return ask(given, (inquiry) => inquiry.models({ ...given.options, binary: name })).then((answer) => {
-    const meta = answer.entries.flatMap((entry) => {
-      const known = details(entry);
-      return Object.keys(known).length > 0 ? [[entry.id, known]] : [];
+    const meta = answer.entries.flatMap((entry2) => {
+      const known = details(entry2);
+      return Object.keys(known).length > 0 ? [[entry2.id, known]] : [];
     });
     return {
-      models: answer.entries.map((entry) => entry.id),
+      models: answer.entries.map((entry2) => entry2.id),
       entries: answer.entries.map(model),
       source: answer.source,
-      ...outcome(answer),
+      ...outcome2(answer),
       ...meta.length > 0 ? { modelMeta: Object.fromEntries(meta) } : {}
     };
   });
 }
 function discoverCursorProviderModels(options = {}) {
-  const given = checked("the options of discoverCursorProviderModels", options);
+  const given = checked3("the options of discoverCursorProviderModels", options);
   return ask(given, (inquiry) => inquiry.providerModels(given.options)).then((answer) => ({
-    models: answer.entries.map((entry) => ({ id: entry.id, label: entry.label, ...details(entry) })),
+    models: answer.entries.map((entry2) => ({ id: entry2.id, label: entry2.label, ...details(entry2) })),
     source: answer.source,
-    ...outcome(answer)
+    ...outcome2(answer)
   }));
 }
 function parseCursorModels(text) {
@@ -603,9 +1011,9 @@ function parseCursorAuthStatus(stdout) {
     ...email == null ? {} : { email }
   };
 }
-function checked(name, value) {
+function checked3(name, value) {
   const given = object(name, value);
-  const binary = optional(given.binaryPath, (path) => perhapsBlank("binaryPath", path));
+  const binary = optional(given.binaryPath, (path2) => perhapsBlank("binaryPath", path2));
   const timeoutMs = optional(given.timeoutMs, (limit2) => limit("timeoutMs", limit2));
   return {
     options: {
@@ -621,7 +1029,7 @@ function ask({ signal }, question) {
   if (signal?.aborted) return Promise.reject(aborted(signal));
   const inquiry = new import_native.default.Inquiry(scope);
   const answer = new Promise((resolve) => resolve(question(inquiry))).catch((error) => {
-    throw noRoom(error) ?? new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
+    throw noRoom(error) ?? internal(error);
   });
   return unlessAborted(answer, signal, (signal2) => {
     inquiry.giveUp();
@@ -654,7 +1062,7 @@ function details({ reasoning, contextWindow }) {
     ...contextWindow == null ? {} : { contextWindow }
   };
 }
-function outcome({ fallbackUsed, reason }) {
+function outcome2({ fallbackUsed, reason }) {
   return { fallbackUsed, ...reason == null ? {} : { reason } };
 }
 
@@ -738,8 +1146,8 @@ function deliverTyped(event, callbacks) {
     }
     case "tool-call-completed": {
       if (callbacks.onToolEnd === void 0) return;
-      const { name, isError, result: result2, outcome: outcome2 } = event;
-      return callbacks.onToolEnd(name, isError, result2, { ...info(event), outcome: outcome2 });
+      const { name, isError, result: result2, outcome: outcome3 } = event;
+      return callbacks.onToolEnd(name, isError, result2, { ...info(event), outcome: outcome3 });
     }
     default:
       return;
@@ -759,18 +1167,18 @@ function isThenable(value) {
 
 // lib/turn.ts
 function launchCursorPrompt(input) {
-  const { options, callbacks, signal } = checked2(input);
+  const { options, callbacks, signal } = checked4(input);
   if (signal?.aborted) return Promise.reject(aborted(signal));
   return run(options, callbacks, signal);
 }
 async function run(options, callbacks, signal) {
   const began = performance.now();
-  const failed = {};
+  const failed2 = {};
   const over = () => signal?.aborted === true;
   const handle = start(options, (batch) => {
     const stop = (error) => {
-      failed.error = error;
-      failed.with = true;
+      failed2.error = error;
+      failed2.with = true;
       handle.taken(false);
     };
     try {
@@ -781,14 +1189,14 @@ async function run(options, callbacks, signal) {
       stop(error);
     }
   });
-  const outcome2 = await unlessAborted(handle.settled(), signal, (signal2) => {
+  const outcome3 = await unlessAborted(handle.settled(), signal, (signal2) => {
     handle.abort();
     const partial = { ...result(handle.soFar()), durationMs: performance.now() - began };
     return aborted(signal2, { partial });
   });
-  if (failed.with) throw failed.error;
-  if (outcome2.code === void 0 || outcome2.code === null) return result(outcome2);
-  throw failure(outcome2, signal);
+  if (failed2.with) throw failed2.error;
+  if (outcome3.code === void 0 || outcome3.code === null) return result(outcome3);
+  throw failure(outcome3, signal);
 }
 function start(options, onBatch) {
   try {
@@ -797,37 +1205,37 @@ function start(options, onBatch) {
     throw noRoom(error, options.binary) ?? error;
   }
 }
-function result(outcome2) {
-  const { sessionId, usage, requestId, model: model2, started, completed, failed, rejected, abandoned } = outcome2;
+function result(outcome3) {
+  const { sessionId, usage, requestId, model: model2, started, completed, failed: failed2, rejected, abandoned } = outcome3;
   return {
     ...sessionId == null ? {} : { sessionId },
-    text: outcome2.text,
+    text: outcome3.text,
     ...usage == null ? {} : { usage: parseOrText(usage) },
     ...requestId == null ? {} : { requestId },
     ...model2 == null ? {} : { model: model2 },
-    durationMs: outcome2.durationMs,
-    toolCalls: { started, completed, failed, rejected, abandoned },
-    dropped: { lines: outcome2.droppedLines, bytes: outcome2.droppedBytes },
-    exitCode: outcome2.exitCode ?? null,
-    signal: outcome2.signal ?? null,
-    leftovers: outcome2.leftovers
+    durationMs: outcome3.durationMs,
+    toolCalls: { started, completed, failed: failed2, rejected, abandoned },
+    dropped: { lines: outcome3.droppedLines, bytes: outcome3.droppedBytes },
+    exitCode: outcome3.exitCode ?? null,
+    signal: outcome3.signal ?? null,
+    leftovers: outcome3.leftovers
   };
 }
-function failure(outcome2, signal) {
+function failure(outcome3, signal) {
   const fields = {
-    code: outcome2.code,
-    retryable: outcome2.retryable,
-    partial: result(outcome2)
+    code: outcome3.code,
+    retryable: outcome3.retryable,
+    partial: result(outcome3)
   };
-  if (outcome2.ran) {
-    fields.exitCode = outcome2.exitCode ?? null;
-    fields.signal = outcome2.signal ?? null;
+  if (outcome3.ran) {
+    fields.exitCode = outcome3.exitCode ?? null;
+    fields.signal = outcome3.signal ?? null;
   }
-  if (outcome2.stderrTail != null) fields.stderrTail = outcome2.stderrTail;
+  if (outcome3.stderrTail != null) fields.stderrTail = outcome3.stderrTail;
   if (fields.code === "CURSOR_ABORTED" && signal?.aborted) return aborted(signal, fields);
-  return new CursorError(outcome2.message ?? fields.code, fields);
+  return new CursorError(outcome3.message ?? fields.code, fields);
 }
-function checked2(input) {
+function checked4(input) {
   const given = object("the input of launchCursorPrompt", input);
   const text = (name) => optional(given[name], (value) => word(name, value));
   const flag2 = (name) => optional(given[name], (value) => flag(name, value)) ?? false;
@@ -863,6 +1271,7 @@ function checked2(input) {
       toolTimeoutMs: limit2("toolTimeoutMs"),
       exitGraceMs: wait2("exitGraceMs"),
       killGraceMs: wait2("killGraceMs"),
+      ownServer: optional(given.fusionServerKey, (value) => serverKey("fusionServerKey", value)),
       maxLineBytes: optional(given.maxLineBytes, (value) => lineLimit("maxLineBytes", value))
     })
   };
@@ -872,18 +1281,70 @@ function checked2(input) {
 function defined(entries) {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== void 0));
 }
+
+// lib/worktree.ts
+function inspectCursorWorktree(worktreePath, options = {}) {
+  return ask2("inspectCursorWorktree", worktreePath, options, async (given) => {
+    const { exclusion, pending, quarantine, ...found } = await import_native.default.inspectWorktree(scope, given);
+    const report = {
+      ...found,
+      git: present(found.git),
+      exclusion: exclusion == null ? null : present(exclusion),
+      config: present(found.config),
+      manifest: present(found.manifest),
+      pending: pending ?? null,
+      quarantine: quarantine ?? null,
+      locks: found.locks.map(present),
+      problems: found.problems.map(problem)
+    };
+    return report;
+  });
+}
+function reconcileCursorWorktree(worktreePath, options = {}) {
+  return ask2("reconcileCursorWorktree", worktreePath, options, async (given) => {
+    const { problems, quarantine, ...done2 } = await import_native.default.reconcileWorktree(scope, given);
+    const report = { ...done2, problems: problems.map(problem), quarantine: quarantine ?? null };
+    return report;
+  });
+}
+function ask2(name, path2, options, question) {
+  const given = object(`the options of ${name}`, options);
+  const lockTimeoutMs = optional(given.lockTimeoutMs, (value) => timeout("lockTimeoutMs", value));
+  const signal = optional(given.signal, (value) => abortSignal("signal", value));
+  const worktreePath = path("worktreePath", path2);
+  const hostEnv = inherited(process.env);
+  if (signal?.aborted) return Promise.reject(aborted(signal));
+  const answer = settled(
+    () => question({ worktreePath, hostEnv, ...lockTimeoutMs === void 0 ? {} : { lockTimeoutMs } }),
+    worktreePath
+  );
+  return unlessAborted(answer, signal, aborted);
+}
+function problem({ code: _, ...rest2 }) {
+  return present(rest2);
+}
+function present(value) {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one != null));
+}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   CursorError,
   CursorStreamParser,
+  classifyCursorConfigTracking,
+  cursorMcpSchemaServerPath,
   discoverCursorModels,
   discoverCursorProviderModels,
+  inspectCursorWorktree,
   launchCursorPrompt,
   nativeInfo,
   parseCursorAuthStatus,
   parseCursorModels,
   parseCursorStreamLine,
   probeCursorBinary,
+  reconcileCursorWorktree,
+  releaseHeldLeasesSync,
   setLogger,
+  stageCursorMcpLease,
+  startCursorToolBridge,
   validateCursorBinaryPath
 });

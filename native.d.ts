@@ -9,6 +9,22 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/** A bridge that is open. */
+export declare class BridgeHandle {
+  /** Where calls go. */
+  url(): string
+  /** What a caller has to show. */
+  token(): string
+  /** The file for the child. */
+  schemaFile(): string
+  /** What a call asks for; nothing where nobody waits for it any more. */
+  take(number: number): BridgeCall | null
+  /** The result of a call: the JSON text that the caller gets. */
+  answer(number: number, json: string): void
+  /** Close it, and wait until all of it is gone. */
+  dispose(): Promise<void>
+}
+
 /** One batch. Its strings and its table are taken once; its payloads can be read as long as it lives. */
 export declare class EventBatch {
   /** The string of all Latin-1 text. */
@@ -21,6 +37,14 @@ export declare class EventBatch {
   release(): void
   /** The JSON text of one payload. */
   payload(number: number): string
+}
+
+/** A staged server. The core knows it too: to forget this object is not to give it up. */
+export declare class HeldLease {
+  /** Beat now; whether the server is in force afterwards. */
+  heartbeat(): Promise<boolean>
+  /** Take the server out; what kept it from that. */
+  dispose(): Promise<StagingProblem | null>
 }
 
 /** One question to the CLI that can be given up. */
@@ -36,6 +60,15 @@ export declare class Inquiry {
   models(options: InquiryOptions): Promise<ModelsAnswer>
   /** The models of the program that a probe finds. */
   providerModels(options: InquiryOptions): Promise<ModelsAnswer>
+}
+
+/** One staging that can be given up. */
+export declare class Staging {
+  constructor(scope: number)
+  /** Take back what was done. A lease that is there already is the caller's to dispose. */
+  giveUp(): void
+  /** Stage the server. */
+  stage(options: StagingOptions): Promise<StagingAnswer>
 }
 
 /** One stream. */
@@ -62,6 +95,12 @@ export declare class TurnHandle {
   settled(): Promise<TurnOutcome>
 }
 
+export interface ActionAnswer {
+  kind: string
+  path: string
+  detail: string
+}
+
 export interface AuthAnswer {
   isAuthenticated?: boolean
   status?: string
@@ -70,6 +109,49 @@ export interface AuthAnswer {
 
 /** How batches are packed, so that a test can compare what `lib/` believes. */
 export declare function batchKinds(): Array<string>
+
+/** A bridge, or why there is none. */
+export interface BridgeAnswer {
+  bridge?: BridgeHandle
+  problem?: StagingProblem
+}
+
+/** One call. */
+export interface BridgeCall {
+  name: string
+  callId: string
+  /** JSON text. */
+  arguments: string
+}
+
+/** What happens to a call. */
+export interface BridgeEvent {
+  number: number
+  /** Absent: the tool is called. Else nobody waits for it any more: `caller`, `timeout` or `disposed`. */
+  cancelled?: string
+}
+
+/** What `lib/` has checked and passes on. */
+export interface BridgeOptions {
+  names: Array<string>
+  /** JSON text for the child. */
+  schema: string
+  /** Where the private folder is made. */
+  folder: string
+  callTimeoutMs: number
+  /** Tools that were passed and are not published. */
+  leftOut: number
+}
+
+/** Whether git tracks the config of a worktree. *Sync*: it waits for git. */
+export declare function classifyTracking(scope: number, worktreePath: string, hostEnv: Array<string>): TrackingAnswer
+
+export interface ConfigAnswer {
+  state: string
+  fusionKeys: Array<string>
+  mode?: number
+  detail?: string
+}
 
 /** Whether it was compiled without optimizations, which measurements must not be made on. */
 export declare function coreIsDebug(): boolean
@@ -88,9 +170,26 @@ export interface DroppedLines {
 
 /**
  * Call off everything that runs in an environment, or in all of them, and wait until its processes are gone: about
- * 2 s, then what is left is killed. *Sync*: nothing comes after it. Says how many there were.
+ * 2 s, then what is left is killed. Then, with one try and no wait, give up their leases: a process of theirs may
+ * have read the config to its end. Tool bridges are closed before anything else, as nobody runs a tool any more. *Sync*: nothing comes after it. Says how many processes there were.
  */
 export declare function endScope(scope: number, wholeHost: boolean): number
+
+export interface ExclusionAnswer {
+  file: string
+  present: boolean
+  prefixes: Array<string>
+  ignored?: boolean
+}
+
+export interface GitAnswer {
+  kind: string
+  top?: string
+  gitDir?: string
+  commonDir?: string
+  prefix?: string
+  error?: string
+}
 
 /** What `lib/` has checked and passes on. */
 export interface InquiryOptions {
@@ -103,10 +202,37 @@ export interface InquiryOptions {
   addedEnv: Array<string>
 }
 
+/** Look at a worktree. */
+export declare function inspectWorktree(scope: number, options: WorktreeOptions): Promise<WorktreeAnswer>
+
+export interface LeaseAnswer {
+  serverKey: string
+  pid: number
+  hostname: string
+  heartbeatAt: number
+  ageMs: number
+  owner: string
+  live: boolean
+  heldHere: boolean
+}
+
 /** A process of a turn that is over. */
 export interface LeftoverProcess {
   pid: number
   command: string
+}
+
+export interface LockAnswer {
+  path: string
+  pid?: number
+  hostname?: string
+  since?: number
+  stale: boolean
+}
+
+export interface ManifestAnswer {
+  state: string
+  detail?: string
 }
 
 export interface ModelEntry {
@@ -128,10 +254,14 @@ export interface ModelsAnswer {
 /** The longest line that may be asked for, in bytes. */
 export declare function mostLineBytes(): number
 
+/** Open a bridge. `onEvent` is told of calls and of their ends. */
+export declare function openBridge(scope: number, options: BridgeOptions, onEvent: (event: BridgeEvent) => void): Promise<BridgeAnswer>
+
 /**
- * A number for this environment, under which its turns are known. They are called off when the environment is
- * torn down, as at the end of a worker, and their processes end behind it. `process.exit` does not tear it down,
- * so `endScope` is for that.
+ * A number for this environment, under which its turns, leases and tool bridges are known. When the environment is
+ * torn down, as at the end of a worker, its bridges are closed, its turns called off and its leases disposed, and that
+ * goes on behind it.
+ * `process.exit` does not tear it down, so `endScope` is for that.
  */
 export declare function openScope(): number
 
@@ -146,6 +276,11 @@ export declare function parseLineText(line: string): EventBatch
 
 /** Read the output of `models`. */
 export declare function parseModelsText(text: string): Array<ModelEntry>
+
+export interface PendingAnswer {
+  kind: string
+  seq: number
+}
 
 export interface ProbeAnswer {
   available: boolean
@@ -162,11 +297,71 @@ export interface ProbeAnswer {
   probeDurationMs: number
 }
 
+export interface QuarantineAnswer {
+  observedAt: string
+  fusionKeys: Array<string>
+  cure: string
+}
+
+export interface ReconcileAnswer {
+  worktreePath: string
+  clean: boolean
+  actions: Array<ActionAnswer>
+  problems: Array<StagingProblem>
+  quarantine?: QuarantineAnswer
+  leasesLeft: number
+}
+
+/** Put a worktree in order. What has begun is brought to its end, whoever still waits for it. */
+export declare function reconcileWorktree(scope: number, options: WorktreeOptions): Promise<ReconcileAnswer>
+
+/** Give up what an environment holds, in one worktree or in all, without any wait. *Sync*: for a host that ends. */
+export declare function releaseLeases(scope: number, worktreePath?: string | undefined | null): void
+
+export interface ResidueAnswer {
+  path: string
+  what: string
+}
+
 /** Send this environment's records that pass the filter to a function, as JSON text, or to standard error. */
 export declare function setLog(scope: number, filter: string, sink?: ((arg: string) => unknown) | undefined | null): void
 
+/** What a staging came to: a lease or a problem; neither where it was given up. */
+export interface StagingAnswer {
+  lease?: HeldLease
+  problem?: StagingProblem
+}
+
+/** What `lib/` has checked and passes on. */
+export interface StagingOptions {
+  worktreePath: string
+  serverKey: string
+  command: string
+  args: Array<string>
+  /** Names and values of what the server's environment gets, one after the other. */
+  env: Array<string>
+  lockTimeoutMs?: number
+  /** Names and values of the host's environment, one after the other. */
+  hostEnv: Array<string>
+}
+
+/** Why something did not come about. */
+export interface StagingProblem {
+  code: string
+  reason: string
+  path?: string
+  message: string
+  retryable: boolean
+}
+
 /** Start a turn. `onBatch` gets one batch at a time; the next comes after `taken`. */
 export declare function startTurn(scope: number, options: TurnOptions, onBatch: (batch: EventBatch) => void): TurnHandle
+
+/** What git says of the config, or why it could not say. */
+export interface TrackingAnswer {
+  tracking?: string
+  problem?: StagingProblem
+}
 
 /** What `lib/` has checked and passes on. */
 export interface TurnOptions {
@@ -188,6 +383,8 @@ export interface TurnOptions {
   exitGraceMs?: number
   killGraceMs?: number
   maxLineBytes?: number
+  /** The MCP server whose `fn_*` tools have their bare names. */
+  ownServer?: string
   /** False: nobody looks at events, so none are sent. */
   wantsEvents: boolean
   /** Processes that are still there after a good turn live on. */
@@ -226,4 +423,29 @@ export interface TurnOutcome {
 export interface Validation {
   ok: boolean
   status: ProbeAnswer
+}
+
+export interface WorktreeAnswer {
+  worktreePath: string
+  exists: boolean
+  git: GitAnswer
+  tracked: Array<string>
+  exclusion?: ExclusionAnswer
+  config: ConfigAnswer
+  manifest: ManifestAnswer
+  leases: Array<LeaseAnswer>
+  pending?: PendingAnswer
+  quarantine?: QuarantineAnswer
+  operatorEditObserved: boolean
+  locks: Array<LockAnswer>
+  residue: Array<ResidueAnswer>
+  problems: Array<StagingProblem>
+}
+
+/** What `lib/` has checked and passes on. */
+export interface WorktreeOptions {
+  worktreePath: string
+  lockTimeoutMs?: number
+  /** Names and values of the host's environment, one after the other. */
+  hostEnv: Array<string>
 }

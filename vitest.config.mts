@@ -6,7 +6,9 @@ export default defineConfig({
     // The addon holds threads and processes of its own: a crash must not take other files' tests with it.
     pool: "forks",
     watch: false,
-    testTimeout: 30_000,
+    // Where the machine has ten times as much to do, a test takes ten times as long.
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
   },

@@ -9,7 +9,8 @@ export type Command =
   | { readonly name: "demo"; readonly json: boolean }
   | DoctorCommand
   | ModelsCommand
-  | RunCommand;
+  | RunCommand
+  | WorktreeCommand;
 
 export interface DoctorCommand {
   readonly name: "doctor";
@@ -21,6 +22,13 @@ export interface DoctorCommand {
 export interface ModelsCommand {
   readonly name: "models";
   readonly binary: string | undefined;
+  readonly json: boolean;
+}
+
+export interface WorktreeCommand {
+  readonly name: "worktree";
+  readonly action: "inspect" | "reconcile";
+  readonly folder: string;
   readonly json: boolean;
 }
 
@@ -52,6 +60,10 @@ Usage
                                          can a turn start here? what is missing, and the command that cures it
   fusion-cursor models [--json] [--binary PATH]
                                          the models that the CLI offers
+  fusion-cursor worktree inspect DIR [--json]
+                                         what is staged in a folder, by whom, and what was left behind there
+  fusion-cursor worktree reconcile DIR [--json]
+                                         put it in order after a crash; what live sessions need stays
 
 Options of run
   --cwd DIR                the workspace; default: this folder
@@ -67,9 +79,10 @@ Options of run
 
 Exit codes
   0 success · 1 the turn failed, or could not start · 2 wrong usage · 130 ended with Ctrl-C
+  worktree: 0 nothing is left to do · 1 something is to be done, or wrong
 `;
 
-const NAMES = "run, demo, doctor or models";
+const NAMES = "run, demo, doctor, models or worktree";
 
 const OPTIONS = {
   cwd: { type: "string" },
@@ -107,6 +120,8 @@ export function parseCommandLine(argv: readonly string[]): Command {
       return { name, binary: values.binary, json: values.json === true };
     case "run":
       return run(values, rest);
+    case "worktree":
+      return worktree(values, rest);
     case undefined:
       throw new UsageError(`a command is missing: ${NAMES}`);
     default:
@@ -150,6 +165,21 @@ function allow(name: string, values: Values, rest: readonly string[], options: r
   if (rest.length > 0) {
     throw new UsageError(`${name} takes no "${rest[0]}"`);
   }
+}
+
+function worktree(values: Values, [action, folder, ...rest]: readonly string[]): Command {
+  if (action !== "inspect" && action !== "reconcile") {
+    throw new UsageError(
+      action === undefined
+        ? "worktree needs inspect or reconcile, and a folder"
+        : `worktree is inspect or reconcile, not "${action}"`,
+    );
+  }
+  allow(`worktree ${action}`, values, rest, ["json"]);
+  if (folder === undefined || folder.trim() === "") {
+    throw new UsageError(`worktree ${action} needs a folder`);
+  }
+  return { name: "worktree", action, folder, json: values.json === true };
 }
 
 function run(values: Values, rest: readonly string[]): RunCommand {

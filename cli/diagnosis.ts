@@ -1,8 +1,9 @@
 /** What the doctor makes of what was found, and how it is told. Pure. */
 
 import type { CursorBinaryStatus } from "fusion-cursor-native";
+import { type Line, NO, OTHER, spansOf, YES } from "./render/lines.ts";
 import type { Span } from "./render/operations.ts";
-import { singleLine } from "./render/text.ts";
+import { quote, singleLine } from "./render/text.ts";
 
 /** The folder that turns are to run in. */
 export interface Worktree {
@@ -164,21 +165,12 @@ function agentCommand(cli: CursorBinaryStatus, command: string): string {
   return words.map(quote).join(" ");
 }
 
-/** A word for a shell, quoted where it has to be. */
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-const YES: Span = { text: "✓ ", style: "green" };
-const NO: Span = { text: "✗ ", style: "red" };
-const OTHER: Span = { text: "– ", style: "dim" };
-
 /** The lines for a person. */
 export function describeDiagnosis(diagnosis: Diagnosis): Span[] {
   const { ok, package: loaded, node, problems } = diagnosis;
   const spans: Span[] = [];
-  const line = (mark: Span, ...parts: string[]): void => {
-    spans.push(mark, { text: `${parts.map(singleLine).join("  ")}\n`, style: "plain" });
+  const line = (...parts: Line): void => {
+    spans.push(...spansOf(parts));
   };
   if (loaded == null) {
     line(NO, "the addon is not loaded");
@@ -199,8 +191,6 @@ export function describeDiagnosis(diagnosis: Diagnosis): Span[] {
   );
   return spans;
 }
-
-type Line = [mark: Span, ...parts: string[]];
 
 function candidateLines({ cli, models }: Diagnosis): Line[] {
   if (cli === null) {

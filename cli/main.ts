@@ -10,6 +10,7 @@ import { listModels } from "./models.ts";
 import { Output } from "./output.ts";
 import { EXIT, type Host, runTurn, type TurnRequest } from "./run.ts";
 import { onInterrupt } from "./signals.ts";
+import { runWorktree } from "./worktree.ts";
 
 const stdout = new Output(process.stdout, process.env);
 const stderr = new Output(process.stderr, process.env);
@@ -35,6 +36,8 @@ async function main(argv: readonly string[]): Promise<number> {
         return await runDoctor(command, { load, stdout, stderr, onInterrupt });
       case "models":
         return await listModels(command, { load, stdout, stderr, onInterrupt });
+      case "worktree":
+        return await runWorktree(command, { load, stdout, stderr, onInterrupt });
       case "run": {
         const prompt = await readPrompt(command.prompt);
         return await runTurn(createRequest(command, prompt), await createHost());

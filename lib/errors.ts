@@ -1,4 +1,5 @@
-import type { CursorErrorCode, CursorPromptResult } from "../index.js";
+import type { CursorErrorCode, CursorPromptResult, CursorStagingReason } from "../index.js";
+import type { StagingProblem } from "../native.js";
 
 /** What an error carries beside its message. */
 export interface CursorErrorFields {
@@ -8,6 +9,8 @@ export interface CursorErrorFields {
   signal?: string | null;
   stderrTail?: string;
   partial?: CursorPromptResult;
+  reason?: CursorStagingReason;
+  path?: string;
   cause?: unknown;
 }
 
@@ -18,6 +21,8 @@ export class CursorError extends Error {
   declare readonly signal?: string | null;
   declare readonly stderrTail?: string;
   declare readonly partial?: CursorPromptResult;
+  declare readonly reason?: CursorStagingReason;
+  declare readonly path?: string;
 
   constructor(message: string, { cause, ...fields }: CursorErrorFields) {
     super(message, cause === undefined ? undefined : { cause });
@@ -39,6 +44,21 @@ export function aborted(signal: AbortSignal, fields: Partial<CursorErrorFields> 
     cause: signal.reason,
     ...fields,
   });
+}
+
+/** The error of a server that could not be staged, or not be taken out again. */
+export function notStaged({ code, message, reason, path, retryable }: StagingProblem): CursorError {
+  return new CursorError(message, {
+    code: code as CursorErrorCode,
+    retryable,
+    reason: reason as CursorStagingReason,
+    ...(path == null ? {} : { path }),
+  });
+}
+
+/** A fault of this package. */
+export function internal(error: Error): CursorError {
+  return new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error });
 }
 
 /** The error where the system had no thread or descriptor left to start anything with, which passes. */

@@ -10,7 +10,7 @@ import type {
 } from "../index.js";
 import type { Inquiry, InquiryOptions, ModelEntry, ModelsAnswer, ProbeAnswer } from "../native.js";
 import { unlessAborted } from "./aborts.js";
-import { aborted, CursorError, noRoom } from "./errors.js";
+import { aborted, internal, noRoom } from "./errors.js";
 import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
 
@@ -106,10 +106,7 @@ function ask<T>({ signal }: Given, question: (inquiry: Inquiry) => Promise<T>): 
   const inquiry = new native.Inquiry(scope);
   // The core never fails for what a program does, so that what rejects here is a fault of ours.
   const answer = new Promise<T>((resolve) => resolve(question(inquiry))).catch((error: Error) => {
-    throw (
-      noRoom(error) ??
-      new CursorError(error.message, { code: "CURSOR_INTERNAL", retryable: false, cause: error })
-    );
+    throw noRoom(error) ?? internal(error);
   });
   return unlessAborted(answer, signal, (signal) => {
     inquiry.giveUp();

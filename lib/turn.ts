@@ -132,6 +132,7 @@ function checked(input: CursorPromptInput): {
       toolTimeoutMs: limit("toolTimeoutMs"),
       exitGraceMs: wait("exitGraceMs"),
       killGraceMs: wait("killGraceMs"),
+      ownServer: check.optional(given.fusionServerKey, (value) => check.serverKey("fusionServerKey", value)),
       maxLineBytes: check.optional(given.maxLineBytes, (value) => check.lineLimit("maxLineBytes", value)),
     }),
   };

@@ -52,6 +52,58 @@ export function modelId(name: string, value: unknown): string {
   return bare.trim().startsWith("-") ? fail(name, "an id that does not begin with -", value) : text;
 }
 
+/** Text for a file, which is UTF-8: a lone surrogate would not come back as it went. */
+function wellFormed(name: string, text: string): string {
+  return text.isWellFormed() ? text : refuse(name, "a string without lone surrogates");
+}
+
+/** A path that is looked up as it stands. */
+export function path(name: string, value: unknown): string {
+  return wellFormed(name, word(name, value));
+}
+
+const SERVER_KEY = /^fusion-custom-tools-[^\p{Cc}\p{Zl}\p{Zp}]{1,200}$/u;
+
+/** The key of a staged server. Whatever has its prefix is ours, so that nothing else may be staged. */
+export function serverKey(name: string, value: unknown): string {
+  return SERVER_KEY.test(string(name, value)) && (value as string).isWellFormed()
+    ? (value as string)
+    : fail(name, '"fusion-custom-tools-" and 1 to 200 characters, none of them a control character', value);
+}
+
+/** A server as Cursor starts it. Any of it may be a secret, so that no value is told. */
+export function serverEntry(
+  name: string,
+  value: unknown,
+): { command: string; args: string[]; env: string[] | undefined } {
+  const { command, args, env } = object(name, value);
+  if (!Array.isArray(args)) refuse(`${name}.args`, "an array of strings");
+  return {
+    command: secret(`${name}.command`, command, "a string that is not blank"),
+    // Not by `map`, which passes over holes.
+    args: Array.from(args, (arg: unknown, index) => secret(`${name}.args[${index}]`, arg)),
+    env: optional(env, (env) => {
+      const flat = environment(`${name}.env`, env);
+      for (const text of flat) wellFormed(`each name and value in ${name}.env`, text);
+      return flat;
+    }),
+  };
+}
+
+function secret(name: string, value: unknown, expected = "a string"): string {
+  if (typeof value !== "string") refuse(name, `${expected}, not of type ${typeof value}`);
+  if (expected !== "a string" && value.trim() === "") refuse(name, expected);
+  if (value.includes("\0")) refuse(name, "a string without NUL characters");
+  return wellFormed(name, value);
+}
+
+/** Milliseconds for a wait that has to have an end. */
+export function timeout(name: string, value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0
+    ? value
+    : fail(name, "a finite number of milliseconds over 0", value);
+}
+
 export function optional<T>(value: unknown, check: (value: unknown) => T): T | undefined {
   return value === undefined || value === null ? undefined : check(value);
 }

@@ -1,12 +1,16 @@
-// `npm run bench`: how fast streams are read, and what a start costs the event loop, on the release addon. Needs
-// no network and no account: a program that is nothing but `cat` replays a generated session. What it prints is
-// this machine's, so figures are compared with the readline loop of the same run, and starts with Node's own.
+// `npm run bench`: how fast streams are read, what a start costs the event loop, what staging a server costs, and what
+// a tool call costs, on the release addon. Needs no network and no account: a program that is nothing but `cat` replays
+// a generated session. What it prints is this machine's, so figures are compared with the readline loop of the same
+// run, starts with Node's own, the staging of a server with the least that Node could do for it, and a tool call with
+// one of a plain server.
 //
 //   --size MB      the size of the session; 20 without it
 //   --rounds N     every figure is the median of so many; 5 without it
 //   --streams N    how many streams are read at once; 16 without it
 //   --starts N     how many turns are started at once; 40 without it
 //   --held MB      the memory of the large host that starts them; 1536 without it
+//   --cycles N     how often a server is staged and taken out again; 50 without it
+//   --calls N      how many tools are called, one after the other; 3000 without it
 //   --json FILE    write the figures there too
 //   --as-built     measure the addon that is there, even one without optimizations
 
@@ -17,6 +21,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { measureLoad, median } from "./bench/load.mjs";
 import { REFERENCE, rows as waysToRead } from "./bench/rows.mjs";
+import { measureStaging } from "./bench/staging.mjs";
 import { measureStarts } from "./bench/starting.mjs";
 import { writeTranscript } from "./bench/transcript.mjs";
 import { buildAddon } from "./build.mjs";
@@ -30,12 +35,14 @@ const { values: options } = parseArgs({
     streams: { type: "string", default: "16" },
     starts: { type: "string", default: "40" },
     held: { type: "string", default: "1536" },
+    cycles: { type: "string", default: "50" },
+    calls: { type: "string", default: "3000" },
     json: { type: "string" },
     "as-built": { type: "boolean", default: false },
   },
 });
 
-const NUMBERS = /** @type {const} */ (["size", "rounds", "streams", "starts", "held"]);
+const NUMBERS = /** @type {const} */ (["size", "rounds", "streams", "starts", "held", "cycles", "calls"]);
 
 /** @param {(typeof NUMBERS)[number]} name */
 function positive(name) {
@@ -131,6 +138,26 @@ function measureMany(program, bytes, which) {
   };
 }
 
+/** Tool calls, by our bridge and by a plain server that does the same; the medians of a few processes each. */
+function measureCalls() {
+  /** @type {Record<"ours" | "node", Record<"medianMs" | "p99Ms", number>[]>} */
+  const all = { ours: [], node: [] };
+  for (let round = 0; round < Math.min(3, positive("rounds")); round += 1) {
+    all.ours.push(measure("bridge.mjs", "ours", options.calls));
+    all.node.push(measure("bridge.mjs", "node", options.calls));
+  }
+  /** @param {"ours" | "node"} which @param {"medianMs" | "p99Ms"} figure */
+  const middle = (which, figure) => median(all[which].map((one) => one[figure]));
+  const reference = middle("node", "medianMs");
+  return [
+    { name: "startCursorToolBridge", which: /** @type {const} */ ("ours") },
+    { name: "plain node:http", which: /** @type {const} */ ("node") },
+  ].map(({ name, which }) => {
+    const medianMs = middle(which, "medianMs");
+    return { name, medianMs, p99Ms: middle(which, "p99Ms"), ratio: medianMs / reference };
+  });
+}
+
 /** @param {number} value */
 const megabytes = (value) => (value / 1e6).toFixed(1);
 
@@ -145,8 +172,31 @@ function table(rows) {
   }
 }
 
-/** @param {ReturnType<typeof figures>} all */
-function print({ machine, transcript, streams, many, starts, load, built }) {
+/** @param {number} ms */
+const milliseconds = (ms) => `${ms.toFixed(2)} ms`;
+
+/** @param {Awaited<ReturnType<typeof measureStaging>>} staging */
+function printStaging(staging) {
+  const { crowd } = staging;
+  console.log(
+    "\nA server staged in a git worktree and taken out again, medians; × is to the least that Node could do",
+  );
+  table([
+    ["a session alone", milliseconds(staging.cycleMs), `${(staging.cycleMs / staging.leastMs).toFixed(2)} ×`],
+    ["  of it until the server is staged", milliseconds(staging.stageMs), ""],
+    [`  of it ${staging.syncs} syncs to the disk`, milliseconds(staging.syncMs), ""],
+    [`  of it ${staging.gits} git processes`, milliseconds(staging.gitMs), ""],
+    ["the least: as many git processes and syncs", milliseconds(staging.leastMs), ""],
+    ["CPU time of this process", milliseconds(staging.cpuMs), ""],
+    ["longest turn of the event loop", milliseconds(staging.longestTurnMs), ""],
+    ["  the highest of all cycles", milliseconds(staging.highestTurnMs), ""],
+    [`each of ${crowd.processes} processes' in one worktree`, milliseconds(crowd.cycleMs), ""],
+    ["  CPU time of a process for its own", milliseconds(crowd.cpuMs), ""],
+  ]);
+}
+
+/** @param {Awaited<ReturnType<typeof figures>>} all */
+function print({ machine, transcript, streams, many, starts, staging, calls, load, built }) {
   console.log(`\nNode ${machine.node} on ${machine.cpu}, ${machine.cpus} processors`);
   console.log(`The addon: ${relative(root, built.file)}, ${megabytes(load.addonBytes)} MB`);
   if (built.debug) console.log("It has no optimizations, so these figures say nothing about speed.");
@@ -188,6 +238,17 @@ function print({ machine, transcript, streams, many, starts, load, built }) {
       ),
     ]),
   ]);
+  printStaging(staging);
+  console.log("\nA tool call from another process, without the tool; × is to the plain server");
+  table([
+    ["", "median", "p99", "×"],
+    ...calls.map(({ name, medianMs, p99Ms, ratio }) => [
+      name,
+      `${medianMs.toFixed(3)} ms`,
+      `${p99Ms.toFixed(3)} ms`,
+      ratio.toFixed(2),
+    ]),
+  ]);
   console.log("\nLoading");
   const empty =
     load.emptyMs === undefined ? "left out: there is no C compiler `cc`" : `${load.emptyMs.toFixed(2)} ms`;
@@ -202,7 +263,7 @@ function print({ machine, transcript, streams, many, starts, load, built }) {
  * @param {string} folder
  * @param {{ file: string, debug: boolean }} built
  */
-function figures(folder, built) {
+async function figures(folder, built) {
   const [session, program] = [join(folder, "session.jsonl"), join(folder, "replay")];
   const transcript = writeTranscript(session, positive("size") * 1e6);
   writeFileSync(program, `#!/bin/sh\nexec cat '${session}'\n`);
@@ -226,6 +287,12 @@ function figures(folder, built) {
       heldMegabytes: positive("held"),
       rounds: Math.min(3, positive("rounds")),
     }),
+    staging: await measureStaging(folder, {
+      cycles: positive("cycles"),
+      processes: 8,
+      rounds: Math.min(3, positive("rounds")),
+    }),
+    calls: measureCalls(),
     load: measureLoad(folder, built.file, positive("rounds") * 2 + 1),
   };
 }
@@ -237,7 +304,7 @@ await runMain(async () => {
   const built = await addon();
   const folder = mkdtempSync(join(tmpdir(), "fusion-cursor-bench-"));
   try {
-    const all = figures(folder, built);
+    const all = await figures(folder, built);
     print(all);
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(all, undefined, 2)}\n`);
   } finally {

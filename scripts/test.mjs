@@ -67,7 +67,8 @@ async function rustfmt() {
 }
 
 async function clippy() {
-  for (const features of [["--no-default-features"], [], ["--features", "panic-hooks"]]) {
+  const core = "--no-default-features";
+  for (const features of [[core], [core, "--features", "failpoints"], [], ["--features", "panic-hooks"]]) {
     await run("cargo", ["clippy", "--locked", "--all-targets", ...features, "--", "-D", "warnings"]);
   }
 }
@@ -77,7 +78,7 @@ function doc() {
 }
 
 async function rustTests() {
-  const core = ["--locked", "--no-default-features"];
+  const core = ["--locked", "--no-default-features", "--features", "failpoints"];
   if (wanted("cargo-nextest")) {
     const profile = ci ? ["--profile", "ci"] : [];
     await counted(run("cargo", ["nextest", "run", "--no-fail-fast", ...profile, ...core]));

@@ -25,6 +25,11 @@ export function singleLine(text: string): string {
     .trim();
 }
 
+/** A word for a shell, quoted where it has to be. */
+export function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 const PLAIN_ASCII = /^[\u0020-\u007e]*$/;
 const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]/u;
 const EMOJI = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;

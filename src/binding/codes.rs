@@ -1,6 +1,7 @@
 //! The one table from the core's causes to the codes that JavaScript sees.
 
 use crate::cli::failure::FailureClass;
+use crate::mcp::Reason;
 use crate::turn::Cause;
 
 /// The stable code of a failed turn.
@@ -35,5 +36,25 @@ fn class_code(class: FailureClass) -> &'static str {
         FailureClass::WorkspaceMissing => "CURSOR_CWD_MISSING",
         FailureClass::WorkspaceUntrusted => "CURSOR_WORKSPACE_UNTRUSTED",
         FailureClass::ConfigInvalid { .. } => "CURSOR_CONFIG_INVALID",
+    }
+}
+
+/// The stable code of a server that could not be staged; `reason` says why.
+pub(super) fn staging_code(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Tracked
+        | Reason::Quarantined
+        | Reason::Unparsable
+        | Reason::NotIgnored
+        | Reason::LockTimeout
+        | Reason::Symlink
+        | Reason::NotAFile
+        | Reason::TooLarge
+        | Reason::NotUtf8
+        | Reason::DuplicateKeys
+        | Reason::UnexpectedShape
+        | Reason::ReadOnly
+        | Reason::GitFailed
+        | Reason::Io => "bridge-start-failed",
     }
 }

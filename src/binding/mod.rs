@@ -5,8 +5,10 @@
 //! a JavaScript error and never the end of the host.
 
 pub mod batch;
+pub mod bridge;
 pub mod codes;
 pub mod info;
+pub mod lease;
 pub mod log;
 #[cfg(feature = "panic-hooks")]
 pub mod panics;
@@ -15,3 +17,4 @@ pub mod probe;
 mod promise;
 pub mod scope;
 pub mod turn;
+pub mod worktree;

@@ -11,6 +11,7 @@ use napi::{Env, Status};
 use tokio::task::JoinError;
 
 use crate::runtime;
+use crate::turn::Cause;
 
 /// A promise for what this future gives; its panic is a rejection. The future must own all that it needs.
 ///
@@ -32,6 +33,18 @@ pub(super) fn promise<T: ToNapiValue + Send + 'static>(
     };
     runtime::spawn(settle).map_err(no_room)?;
     Ok(promise)
+}
+
+/// The same for what always has an answer; its panic is told as a fault of this package.
+pub(super) fn answer<T: ToNapiValue + Send + 'static>(
+    env: &Env,
+    future: impl Future<Output = T> + Send + 'static,
+) -> Result<Object<'_>> {
+    let task = runtime::spawn(future).map_err(no_room)?;
+    promise(env, async move {
+        task.await
+            .map_err(|ended| Error::from_reason(Cause::Internal(panic_text(ended)).to_string()))
+    })
 }
 
 /// The system has no thread or no descriptor to run anything on. `lib/` knows it by this status, which nothing else

@@ -46,6 +46,8 @@ pub struct TurnOptions {
     pub exit_grace_ms: Option<f64>,
     pub kill_grace_ms: Option<f64>,
     pub max_line_bytes: Option<u32>,
+    /// The MCP server whose `fn_*` tools have their bare names.
+    pub own_server: Option<String>,
     /// False: nobody looks at events, so none are sent.
     pub wants_events: bool,
     /// Processes that are still there after a good turn live on.
@@ -180,6 +182,7 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
         limits,
         // The command line never asks for partial output.
         stream: super::parser::options(options.max_line_bytes, false),
+        own_server: options.own_server,
         owner: Owner(scope),
         wants: match (options.wants_events, options.wants_payloads) {
             (false, _) => Wants::Nothing,
@@ -294,7 +297,7 @@ impl From<Leftover> for LeftoverProcess {
 
 /// From the folder that the host is in now: it may be in another one when the process is started, and the process
 /// itself, which is told its workspace by flag too, is in that workspace.
-fn absolute(path: String) -> String {
+pub(super) fn absolute(path: String) -> String {
     let absolute = std::path::absolute(&path)
         .ok()
         .and_then(|path| path.to_str().map(str::to_owned));
