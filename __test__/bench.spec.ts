@@ -14,7 +14,20 @@ test("a tiny run prints every row and writes the figures", { timeout: 120_000 },
   const folder = mkdtempSync(join(tmpdir(), "fusion-cursor-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const json = join(folder, "figures.json");
-  const few = ["--size", "0.1", "--rounds", "1", "--streams", "2", "--starts", "2", "--held", "16"];
+  const few = [
+    "--size",
+    "0.1",
+    "--rounds",
+    "1",
+    "--streams",
+    "2",
+    "--starts",
+    "2",
+    "--held",
+    "16",
+    "--calls",
+    "20",
+  ];
   const tiny = [...few, "--as-built", "--json", json];
   const { stdout } = await run(process.execPath, [script, ...tiny]);
   const rows = [
@@ -27,6 +40,8 @@ test("a tiny run prints every row and writes the figures", { timeout: 120_000 },
   for (const row of ["launchCursorPrompt", "child_process\\.spawn"])
     for (const host of ["small", "16 MB"])
       expect(stdout).toMatch(new RegExp(`${row} +${host}( +[\\d.]+ ms){5}`));
+  for (const row of ["startCursorToolBridge", "plain node:http"])
+    expect(stdout).toMatch(new RegExp(`${row}( +\\d+\\.\\d+ ms){2} +\\d+\\.\\d+`));
   for (const row of ["the addon", "the whole package"])
     expect(stdout).toMatch(new RegExp(`${row} +\\d+\\.\\d+ ms`));
   expect(stdout).toMatch(/an empty addon +(\d+\.\d+ ms|left out)/);

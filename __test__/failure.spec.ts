@@ -24,7 +24,10 @@ const said = (words: string, more: Omit<Case, "steps"> = {}): Case => ({
 const race = "rename '/h/.cursor/cli-config.json.tmp' -> '/h/.cursor/cli-config.json'";
 const retryable = true;
 
-const cases: Record<Exclude<CursorErrorCode, "CURSOR_INTERNAL">, Case[]> = {
+/** What is not a turn's has its own tests. */
+type Others = "CURSOR_INTERNAL" | "bridge-start-failed" | "mcp-schema-server-missing";
+
+const cases: Record<Exclude<CursorErrorCode, Others>, Case[]> = {
   CURSOR_CWD_MISSING: [
     { input: { cwd: "/none/at/all" }, nothingRan: true },
     said("Error: Workspace directory does not exist: /gone"),

@@ -62,6 +62,15 @@ test("in the task of a probe", () => {
   );
 });
 
+test("in the task of a staging", () => {
+  const options = { serverKey: "fusion-custom-tools-1", serverEntry: { command: "x", args: [] } };
+  const code = `native.armPanic("staging");
+    require(${JSON.stringify(root)}).stageCursorMcpLease({ worktreePath: turn.cwd, ...${JSON.stringify(options)} }).catch(show);`;
+  expect(run(new Stage([]), code)).toBe(
+    "true CURSOR_INTERNAL fusion-cursor-native failed inside: a panic in staging",
+  );
+});
+
 test("and the next turn is as good as ever", () => {
   const code = `native.armPanic("task");
     launchCursorPrompt(turn).catch(show).then(() => launchCursorPrompt(turn)).then((r) => console.log(r.text));`;

@@ -15,12 +15,7 @@ import {
 } from "fusion-cursor-native";
 import { expect, test } from "vitest";
 import { AGENT, Machine } from "./support/machine.ts";
-
-type Kind = "boolean" | "number" | "object" | "string";
-/** `?` behind the kind where the type leaves the member out at times: every member, and no other. */
-type Members<T> = {
-  [K in keyof T]-?: undefined extends T[K] ? `${Kind}?` : Kind;
-};
+import { fits, type Members } from "./support/members.ts";
 
 const STATUS: Members<CursorBinaryStatus> = {
   available: "boolean",
@@ -58,16 +53,6 @@ const PROVIDER: Members<CursorProviderModels> = {
   reason: "string?",
 };
 const AUTH: Members<CursorAuthStatus> = { isAuthenticated: "boolean?", status: "string?", email: "string?" };
-
-function fits<T extends object>(value: T, members: Members<T>): void {
-  expect(Object.keys(members)).toEqual(expect.arrayContaining(Object.keys(value)));
-  for (const [name, kind] of Object.entries<string>(members)) {
-    const found = (value as Record<string, unknown>)[name];
-    if (name in value || !kind.endsWith("?")) {
-      expect([name, found === null ? "null" : typeof found]).toEqual([name, kind.replace("?", "")]);
-    }
-  }
-}
 
 const SHIM = "echo 'Error: No Cursor IDE installation found.' >&2; exit 1";
 const LOCKED = "echo 'Error: Your macOS login keychain is locked.' >&2; exit 1";

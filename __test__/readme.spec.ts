@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -41,6 +42,7 @@ beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), "fusion-cursor-readme-"));
   const path = join(project, "bin");
   mkdirSync(path);
+  mkdirSync(join(project, "packages", "app"), { recursive: true });
   mkdirSync(join(project, "node_modules", ".bin"), { recursive: true });
   symlinkSync(join(root, "fusion-cursor-stand-in"), join(path, "cursor-agent"));
   symlinkSync(root, join(project, "node_modules", manifest.name));
@@ -104,7 +106,12 @@ describe("the tables", () => {
 
   test("the error codes are those of the types", () => {
     const [, union = ""] = types.match(/export type CursorErrorCode =([^;]+);/) ?? [];
-    expect(rows("Code")).toEqual([...union.matchAll(/"(\w+)"/g)].map((match) => match[1]));
+    expect(rows("Code")).toEqual([...union.matchAll(/"([\w-]+)"/g)].map((match) => match[1]));
+  });
+
+  test("the reasons for which nothing is staged are those of the types", () => {
+    const [, union = ""] = types.match(/export type CursorStagingReason =([\s\S]+?);\n\n/) ?? [];
+    expect(rows("Reason")).toEqual([...union.matchAll(/\| "([\w-]+)"/g)].map((match) => match[1]));
   });
 
   test("the options of the command are those of its help", async () => {
@@ -122,8 +129,38 @@ describe("the tables", () => {
   });
 });
 
+/** The files that a text links to. */
+function linked(text: string): string[] {
+  return [...text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1] as string);
+}
+
 test("links to files lead somewhere", () => {
-  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1] as string);
+  const links = linked(readme);
   expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
   expect(links.map((link) => basename(link))).toContain("LICENSE");
+});
+
+describe.each(readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md")))("docs/%s", (name) => {
+  const text = readFileSync(join(root, "docs", name), "utf8");
+
+  test("has links that lead somewhere", () => {
+    expect(linked(text).filter((link) => !existsSync(join(root, "docs", link)))).toEqual([]);
+    const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+    const places = [...text.matchAll(/\]\(#([^)]+)\)/g)].map((match) => match[1]);
+    expect(places.filter((place) => !headings.includes(place ?? ""))).toEqual([]);
+  });
+
+  test("is reached from the README", () => {
+    expect(linked(readme)).toContain(`docs/${name}`);
+  });
+});
+
+test("every reason has a cure in docs/worktrees.md", () => {
+  const [, table = ""] = readFileSync(join(root, "docs", "worktrees.md"), "utf8").split("\n| Reason |");
+  for (const reason of rows("Reason")) expect(table.split("\n\n")[0]).toContain(`\`${reason}\``);
 });

@@ -33,6 +33,11 @@ describe("wrong arguments", () => {
       { ...good, maxLineBytes: 0 },
       /^maxLineBytes must be a whole number of bytes from 1 to /,
     ],
+    [
+      "the key of another server",
+      { ...good, fusionServerKey: "board" },
+      /^fusionServerKey must be "fusion-custom-tools-"/,
+    ],
     ["a resume id that is an option", { ...good, resumeId: "--force" }, /^resumeId must .* begin with -/],
     ["a model that is an option", { ...good, model: " --force" }, /^model must .* begin with -/],
     ["an empty resume id", { ...good, resumeId: "" }, /^resumeId must be a string that is not blank/],
