@@ -4,8 +4,7 @@
 //! it, but the teardown of its processes goes on here to the end.
 
 use std::future::Future;
-use std::io;
-use std::os::unix::net::UnixStream;
+use std::io::{self, pipe};
 use std::panic::catch_unwind;
 use std::pin::Pin;
 use std::sync::OnceLock;
@@ -85,9 +84,7 @@ fn make() -> io::Result<Runtime> {
 
 /// Whether there are threads and descriptors enough at this moment.
 fn try_for_room() -> io::Result<()> {
-    let _descriptors: Vec<_> = (0..PAIRS)
-        .map(|_| UnixStream::pair())
-        .collect::<io::Result<_>>()?;
+    let _descriptors: Vec<_> = (0..PAIRS).map(|_| pipe()).collect::<io::Result<_>>()?;
     let mut waiting = Vec::with_capacity(THREADS);
     for _ in 0..THREADS {
         let (go, told) = channel::<()>();

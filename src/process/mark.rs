@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(any(unix, test))]
 use memchr::memmem;
 
 /// The variable that holds the mark. Its value is a list, joined by `:`, of `<host>.<number>`: a host that runs
@@ -67,6 +68,7 @@ impl fmt::Display for Mark {
 }
 
 /// The value of [`VARIABLE`] in an environment as the system keeps it: `NAME=value`, each ended by a NUL.
+#[cfg(any(unix, test))]
 pub(super) fn value_in(environment: &[u8]) -> Option<&[u8]> {
     static NAME: OnceLock<memmem::Finder<'static>> = OnceLock::new();
     let name = NAME.get_or_init(|| memmem::Finder::new(&format!("{VARIABLE}=")).into_owned());
@@ -77,6 +79,7 @@ pub(super) fn value_in(environment: &[u8]) -> Option<&[u8]> {
 }
 
 /// The number of a mark of this host in the value of [`VARIABLE`].
+#[cfg(any(unix, test))]
 pub(super) fn number_in(value: &[u8], host: &str) -> Option<u64> {
     value.split(|byte| *byte == b':').find_map(|one| {
         let number = one.strip_prefix(host.as_bytes())?.strip_prefix(b".")?;

@@ -7,43 +7,58 @@
 mod apart;
 pub mod brief;
 mod departure;
+#[cfg_attr(unix, path = "exec_unix.rs")]
+#[cfg_attr(windows, path = "windows/exec.rs")]
 mod exec;
+#[cfg_attr(windows, path = "windows/guard.rs")]
 pub mod guard;
+#[cfg(windows)]
+pub(crate) mod identity_windows;
+#[cfg_attr(unix, path = "leader_unix.rs")]
+#[cfg_attr(windows, path = "windows/leader.rs")]
+mod leader;
 pub mod mark;
 mod pending;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows/mod.rs")]
+mod platform;
+pub mod quote;
 mod refusal;
 mod registry;
+#[cfg(unix)]
 mod script;
 mod spawner;
 pub mod survey;
 mod tail;
 mod tree;
+#[cfg(unix)]
 #[cfg_attr(target_os = "linux", path = "unguarded_linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "unguarded_other.rs")]
 mod unguarded;
-#[cfg(unix)]
-mod unix;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-
 use spawner::Fresh;
 
 pub use departure::{Departure, Presence, presence};
 pub use mark::Mark;
 pub use pending::Pending;
+#[cfg(windows)]
+pub use platform::handle::not_inherited;
+pub use platform::{Stderr, Stdin, Stdout, system_folder};
 pub use refusal::Refusal;
 pub use registry::{Busy, Owner, Whose, call_off, called_off, end_owned_by};
 pub use survey::Reach;
 pub use tail::Tail;
 pub use tree::{Ended, Tree};
 
-#[cfg(not(unix))]
-compile_error!("fusion-cursor-native starts processes on Linux and macOS; this platform is not supported");
+#[cfg(not(any(unix, windows)))]
+compile_error!(
+    "fusion-cursor-native starts processes on Linux, macOS and Windows; this platform is not supported"
+);
 
 /// What to start.
 #[derive(Clone)]
@@ -58,6 +73,28 @@ pub struct Launch {
     pub env: Vec<(OsString, OsString)>,
     /// Who answers for it: [`end_owned_by`] ends all processes of one owner.
     pub owner: Owner,
+    /// What runs the program, where that is not the system itself. Only Windows has it: a script for `cmd` there has
+    /// rules of its own for its command line, and those are not this room's to know.
+    pub via: Option<Via>,
+}
+
+/// An interpreter, and its whole command line with the program and the arguments in it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Via {
+    /// An absolute path.
+    pub interpreter: PathBuf,
+    /// As the interpreter is to see it, its own name included.
+    pub line: String,
+}
+
+impl fmt::Debug for Via {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Via")
+            .field("interpreter", &self.interpreter)
+            .field("line", &self.line.len())
+            .finish()
+    }
 }
 
 impl fmt::Debug for Launch {
@@ -70,6 +107,7 @@ impl fmt::Debug for Launch {
             .field("cwd", &self.cwd)
             .field("env", &self.env.len())
             .field("owner", &self.owner)
+            .field("via", &self.via)
             .finish()
     }
 }
@@ -80,11 +118,11 @@ pub struct Running {
     /// What was started.
     pub program: PathBuf,
     /// Its standard input.
-    pub stdin: ChildStdin,
+    pub stdin: Stdin,
     /// Its standard output.
-    pub stdout: ChildStdout,
+    pub stdout: Stdout,
     /// Its standard error.
-    pub stderr: ChildStderr,
+    pub stderr: Stderr,
     /// The process and all others of its group.
     pub tree: Tree,
 }
@@ -99,6 +137,9 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// How one that this library has killed ends.
+    pub(crate) const KILLED: Self = platform::KILLED;
+
     /// The exit code, unless a signal ended it.
     #[must_use]
     pub fn code(self) -> Option<i32> {
@@ -113,21 +154,24 @@ impl Exit {
     pub fn signal_name(self) -> Option<String> {
         match self {
             Self::Code(_) => None,
-            Self::Signal(number) => Some(unix::signal_name(number)),
+            Self::Signal(number) => Some(platform::signal_name(number)),
         }
     }
 }
 
 /// Whether something of this process's output waits to be read, be it the end. An async runtime may not know yet.
 #[must_use]
-pub fn has_output(stdout: &ChildStdout) -> bool {
-    unix::has_input(stdout)
+pub fn has_output(stdout: &Stdout) -> bool {
+    platform::has_input(stdout)
 }
 
 /// Start a process in a group of its own, with a [mark] in its environment.
 ///
 /// Its pipes are not inherited by any other process. When this host dies, however that happens, the [`guard`]
 /// ends it and what it has started. A script that names no interpreter is run by `/bin/sh`.
+///
+/// On Windows it is in a job of its own before its first instruction, without a console window, and the job ends
+/// with this host.
 ///
 /// Of this host's descriptors it gets those that are open across an exec, as with Node's own `spawn`; nothing of
 /// this crate is.
@@ -151,12 +195,12 @@ pub async fn start_under(launch: Launch, presence: Presence) -> io::Result<Runni
         stdout,
         stderr,
     } = spawner::spawn(launch, presence).await?;
-    unix::widen(&stdout);
+    platform::widen(&stdout);
     Ok(Running {
         program,
-        stdin: ChildStdin::from_std(stdin)?,
-        stdout: ChildStdout::from_std(stdout)?,
-        stderr: ChildStderr::from_std(stderr)?,
+        stdin: platform::stdin(stdin)?,
+        stdout: platform::stdout(stdout)?,
+        stderr: platform::stderr(stderr)?,
         tree,
     })
 }

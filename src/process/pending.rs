@@ -5,6 +5,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::apart::apart;
+use super::guard;
+use super::mark::Mark;
 use super::registry::{Busy, Owner};
 use super::survey::{self, Hold, Lineage, Process, Reach};
 
@@ -45,6 +47,15 @@ impl Pending {
     /// Let it live.
     pub(crate) fn spare(mut self) {
         self.lineage = None;
+    }
+
+    /// Let it outlive this host too. `mark`: that of the turn that it came of.
+    pub(crate) fn keep(self, mark: Mark) {
+        guard::keep(mark.number());
+        if let Some(lineage) = &self.lineage {
+            lineage.release();
+        }
+        self.spare();
     }
 
     /// End all of it: SIGTERM, up to `grace`, SIGKILL. Gives what cannot be ended. It goes on where the future is

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use rustix::io::Errno;
+use super::platform;
 
 /// Why the system refused to start a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,7 @@ impl Refusal {
             io::ErrorKind::NotFound if program.exists() => Self::NoInterpreter,
             io::ErrorKind::NotFound => Self::Gone,
             io::ErrorKind::PermissionDenied => Self::NotPermitted,
-            _ => match error.raw_os_error().map(Errno::from_raw_os_error) {
-                Some(Errno::NOEXEC) => Self::WrongFormat,
-                Some(Errno::TXTBSY) => Self::Busy,
-                Some(Errno::AGAIN) => Self::NoProcesses,
-                Some(Errno::NOMEM | Errno::MFILE | Errno::NFILE) => Self::NoRoom,
-                _ => Self::Other,
-            },
+            _ => platform::refusal(error),
         }
     }
 
@@ -59,7 +53,10 @@ impl Refusal {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
+    use rustix::io::Errno;
+
     use super::*;
 
     fn of(program: &str, errno: Errno) -> Refusal {

@@ -5,13 +5,13 @@
 //! So one thread, which lives as long as the host, starts them all.
 
 use std::io;
-use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use tokio::sync::oneshot;
 
+use super::platform::{NewStderr, NewStdin, NewStdout};
 use super::{Busy, Launch, Mark, Presence, Tree, exec, survey};
 
 struct Job {
@@ -26,9 +26,9 @@ struct Job {
 /// and so ended.
 pub(super) struct Fresh {
     pub(super) tree: Tree,
-    pub(super) stdin: ChildStdin,
-    pub(super) stdout: ChildStdout,
-    pub(super) stderr: ChildStderr,
+    pub(super) stdin: NewStdin,
+    pub(super) stdout: NewStdout,
+    pub(super) stderr: NewStderr,
 }
 
 static SPAWNER: OnceLock<Sender<Job>> = OnceLock::new();

@@ -1,19 +1,18 @@
 //! A started process and all that comes of it, watched until its leader is reaped.
 
 use std::io;
-use std::process::Child;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use super::apart::apart;
+use super::leader::{Child, Leader};
 use super::mark::Mark;
+use super::platform::Signal;
 use super::registry::{self, Owner};
 use super::survey::{self, Hold, KILL_PATIENCE, Lineage, Process, Reach};
 use super::{Exit, Pending, Presence};
@@ -61,7 +60,7 @@ pub struct Ended {
 /// What the tree, the thread that watches it, whoever ends it and the registry hold together.
 #[derive(Debug)]
 pub(super) struct Shared {
-    leader: Pid,
+    leader: Leader,
     mark: Mark,
     life: Mutex<Life>,
     changed: Condvar,
@@ -97,7 +96,7 @@ impl Shared {
     /// From now on there is no time for a grace.
     pub(super) fn kill(&self) {
         self.change(|life| life.hurried = true);
-        self.signal(Reach::Group, Signal::KILL);
+        self.signal(Reach::All, Signal::KILL);
     }
 }
 
@@ -110,27 +109,13 @@ impl Hold for Shared {
         self.life.lock().phase != Phase::Reaped
     }
 
-    /// The leader's zombie keeps the number ours. No process left is a success.
+    /// What is not reaped keeps its number, so that is still the leader's. No process left is a success.
     fn signal(&self, reach: Reach, signal: Signal) {
         let life = self.life.lock();
         if life.phase == Phase::Reaped {
             return;
         }
-        let sent = if reach == Reach::Leader {
-            kill_process(self.leader, signal)
-        } else {
-            let sent = kill_process_group(self.leader, signal);
-            if signal == Signal::KILL {
-                // It may have left its own group for another one.
-                let _as_well = kill_process(self.leader, signal);
-            }
-            sent
-        };
-        match sent {
-            // macOS answers EPERM for a group of zombies.
-            Ok(()) | Err(Errno::SRCH | Errno::PERM) => {}
-            Err(error) => tracing::warn!(pid = self.leader.as_raw_pid(), %error, "signal not delivered"),
-        }
+        self.leader.signal(reach, signal);
     }
 
     fn hurried(&self) -> bool {
@@ -145,9 +130,9 @@ impl Hold for Shared {
 impl Tree {
     /// Watch a child that leads its own group. On an error the group is killed and reaped.
     pub(super) fn watch(child: Child, mark: Mark, owner: Owner, presence: Presence) -> io::Result<Self> {
-        let leader = Pid::from_child(&child);
+        let leader = Leader::of(&child);
         let shared = Arc::new(Shared {
-            leader,
+            leader: leader.clone(),
             mark,
             life: Mutex::default(),
             changed: Condvar::new(),
@@ -169,7 +154,8 @@ impl Tree {
                 drop(presence);
             });
         if let Err(error) = watching {
-            kill_and_reap_unwatched(leader);
+            // Without a thread to watch it: end it here and now rather than leave it to itself.
+            leader.kill_and_reap();
             tree.shared.change(|life| life.phase = Phase::Reaped);
             tree.dismiss();
             registry::remove(mark);
@@ -181,7 +167,7 @@ impl Tree {
     /// The leader's process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.shared.leader.as_raw_pid().cast_unsigned()
+        self.shared.leader.number().cast_unsigned()
     }
 
     /// The mark that all of it carries.
@@ -195,10 +181,7 @@ impl Tree {
         let mut state = self.state.clone();
         let ended = state.wait_for(|state| state.exit().is_some()).await;
         // An error comes only from a panic in the watching thread; the leader is then not ours to ask about.
-        ended
-            .ok()
-            .and_then(|state| state.exit())
-            .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
+        ended.ok().and_then(|state| state.exit()).unwrap_or(Exit::KILLED)
     }
 
     /// End it as far as `reach` goes, and what is pending with it: SIGTERM, up to `grace`, SIGKILL, and again until
@@ -207,8 +190,8 @@ impl Tree {
     /// Returns as soon as nothing within reach is left and the leader is reaped. It goes on where the future is
     /// dropped.
     pub async fn end(mut self, reach: Reach, grace: Duration, pending: Option<Pending>) -> Ended {
-        let leader = self.shared.leader;
-        let mut lineage = Lineage::of_leader(self.shared.mark, leader);
+        let leader = self.shared.leader.number();
+        let mut lineage = Lineage::of_leader(self.shared.mark, &self.shared.leader);
         if !self.shared.is_held() {
             lineage.forget_leader();
         }
@@ -222,7 +205,7 @@ impl Tree {
                 return self.killed().await;
             };
             lineage = looked;
-            let here = |process: &Process| reach.covers(process, Some(leader.as_raw_pid()));
+            let here = |process: &Process| reach.covers(process, Some(leader));
             if !lineage.is_blind() && !left.iter().any(here) {
                 lineage.forget_leader();
                 self.handed_over = true;
@@ -242,10 +225,10 @@ impl Tree {
 
     /// The end where a better one panicked.
     async fn killed(mut self) -> Ended {
-        let mut lineage = Lineage::of_leader(self.shared.mark, self.shared.leader);
+        let mut lineage = Lineage::of_leader(self.shared.mark, &self.shared.leader);
         lineage.forget_leader();
         if !std::mem::replace(&mut self.handed_over, true) {
-            self.shared.signal(Reach::Group, Signal::KILL);
+            self.shared.signal(Reach::All, Signal::KILL);
             self.shared.let_go();
         }
         let (exit, left) = (self.reaped().await, Vec::new());
@@ -256,7 +239,7 @@ impl Tree {
     /// has ended by itself.
     pub(super) fn dismiss(mut self) {
         self.handed_over = true;
-        self.shared.signal(Reach::Group, Signal::KILL);
+        self.shared.signal(Reach::All, Signal::KILL);
         self.shared.let_go();
     }
 
@@ -293,14 +276,14 @@ impl Tree {
         let reaped = state.wait_for(|state| matches!(state, State::Reaped(_)));
         let _late = timeout(KILL_PATIENCE, reaped).await;
         let exit = self.state.borrow().exit();
-        exit.unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
+        exit.unwrap_or(Exit::KILLED)
     }
 }
 
 impl Drop for Tree {
     fn drop(&mut self) {
         if !self.handed_over {
-            let lineage = Lineage::of_leader(self.shared.mark, self.shared.leader);
+            let lineage = Lineage::of_leader(self.shared.mark, &self.shared.leader);
             self.tear_down(lineage, Reach::All, Duration::ZERO, None, None);
         }
     }
@@ -321,48 +304,22 @@ impl Drop for Held {
 }
 
 /// Tell when the leader has ended, keep its zombie (and so its number) until it is let go, then reap it.
-fn await_and_reap(mut child: Child, shared: &Shared, tell: &watch::Sender<State>) {
-    let ended = loop {
-        match waitid(
-            WaitId::Pid(shared.leader),
-            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-        ) {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) | Err(Errno::INTR) => {}
-            Err(error) => {
-                tracing::error!(pid = shared.leader.as_raw_pid(), %error, "cannot wait for the process");
-                break None;
-            }
-        }
-    };
-    let exit = ended
-        .as_ref()
-        .map_or(Exit::Signal(Signal::KILL.as_raw()), |status| {
-            status
-                .exit_status()
-                .map(Exit::Code)
-                .or_else(|| status.terminating_signal().map(Exit::Signal))
-                .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
-        });
+fn await_and_reap(child: Child, shared: &Shared, tell: &watch::Sender<State>) {
+    let ended = shared.leader.wait();
     // Where somebody else has waited for it, its number may be another's from now on.
     let ours = ended.is_some();
+    let exit = ended.unwrap_or(Exit::KILLED);
     shared.change(|life| life.phase = if ours { Phase::Ended } else { Phase::Reaped });
     tell.send_replace(State::Ended(exit));
     let mut life = shared.life.lock();
     while !life.released {
         shared.changed.wait(&mut life);
     }
-    if ours && let Err(error) = child.wait() {
-        tracing::warn!(pid = shared.leader.as_raw_pid(), %error, "the process was reaped by somebody else");
+    if ours {
+        shared.leader.reap(child);
     }
     life.phase = Phase::Reaped;
     drop(life);
     registry::remove(shared.mark);
     tell.send_replace(State::Reaped(exit));
-}
-
-fn kill_and_reap_unwatched(leader: Pid) {
-    // No thread could be made to watch it: end it here and now rather than leave it to itself.
-    let _gone = kill_process_group(leader, Signal::KILL);
-    let _status = waitid(WaitId::Pid(leader), WaitIdOptions::EXITED);
 }

@@ -3,14 +3,13 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
-
 use super::{Lineage, Process};
+use crate::process::platform::{CAN_ASK, LEADER_IS_ALL, Signal};
 
 /// How far a teardown goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// The leader alone.
+    /// The leader alone; where a launcher stays beside what it has launched, both.
     Leader,
     /// The leader and its group.
     Group,
@@ -22,8 +21,8 @@ impl Reach {
     /// Whether it covers a process of a lineage that has this leader.
     pub(in crate::process) fn covers(self, process: &Process, leader: Option<i32>) -> bool {
         match self {
-            Self::Leader => leader == Some(process.id.pid),
-            Self::Group => leader == Some(process.group) || leader == Some(process.id.pid),
+            Self::Leader if LEADER_IS_ALL => leader == Some(process.id.pid),
+            Self::Leader | Self::Group => leader == Some(process.group) || leader == Some(process.id.pid),
             Self::All => true,
         }
     }
@@ -77,6 +76,8 @@ pub(in crate::process) fn end(
     patience: Duration,
 ) -> Vec<Process> {
     let leader = lineage.leader;
+    // Where nobody can be asked to end, there is nothing to wait for.
+    let grace = if CAN_ASK { grace } else { Duration::ZERO };
     let kill_from = Instant::now() + grace;
     let mut killing_since = None;
     let mut asked = false;
@@ -120,12 +121,13 @@ pub(in crate::process) fn end(
 
 /// Those who are in no group that can be signalled, one by one.
 fn signal_outsiders(lineage: &mut Lineage, reached: &[Process], reach: Reach, signal: Signal) {
-    if reach == Reach::Leader {
-        // That one alone, wherever it is, has its signal.
-        return;
-    }
-    let held = lineage.leader;
-    for process in reached.iter().filter(|process| held != Some(process.group)) {
+    lineage.bonds.signal(reach, signal);
+    let outside: Vec<Process> = reached
+        .iter()
+        .filter(|process| lineage.bonds.leaves_out(process, lineage.leader, reach))
+        .copied()
+        .collect();
+    for process in &outside {
         lineage.signal(process, signal);
     }
 }

@@ -14,9 +14,11 @@ use rustix::io::{Errno, read};
 use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::super::mark;
+pub(super) use super::posix::reap;
+use super::posix::{gone_is_fine, signalled};
 use super::room::{self, with_room};
 use super::stat::{Stat, number, parse};
-use super::{Identity, Seen, Walk, gone_is_fine, signalled};
+use super::{Identity, Seen, Walk};
 
 /// How long a process that is just becoming another program is given in all, until its environment can be read,
 /// and how often that is looked at. On an idle machine it takes some microseconds.
@@ -190,7 +192,7 @@ pub(super) fn command(pid: i32) -> Option<Vec<u8>> {
 }
 
 /// Signal exactly this process. One that is gone is a success.
-pub(super) fn signal(id: Identity, signal: Signal) -> rustix::io::Result<()> {
+pub(super) fn signal(id: Identity, signal: Signal) -> io::Result<()> {
     let Some(pid) = signalled(id.pid) else {
         return Ok(());
     };

@@ -9,7 +9,9 @@ use libc::{c_int, c_void};
 use rustix::process::{Signal, kill_process};
 
 use super::super::mark;
-use super::{Identity, Process, Seen, Walk, gone_is_fine, signalled};
+pub(super) use super::posix::reap;
+use super::posix::{gone_is_fine, signalled};
+use super::{Identity, Process, Seen, Walk};
 
 /// How much room is left for processes that start while they are listed.
 const SPARE: usize = 64;
@@ -89,7 +91,7 @@ pub(super) fn command(pid: i32) -> Option<Vec<u8>> {
 }
 
 /// Signal exactly this process, as far as a look just before it tells. One that is gone is a success.
-pub(super) fn signal(id: Identity, signal: Signal) -> rustix::io::Result<()> {
+pub(super) fn signal(id: Identity, signal: Signal) -> io::Result<()> {
     match signalled(id.pid) {
         Some(pid) if alive(id) => gone_is_fine(kill_process(pid, signal)),
         _ => Ok(()),

@@ -1,7 +1,7 @@
 //! Finding all processes of a turn, wherever they went, and ending them.
 //!
 //! A process belongs to a turn where one of these holds:
-//! - its environment carries the turn's [mark], which children inherit;
+//! - its environment carries the turn's [mark](super::mark), which children inherit;
 //! - its parent belongs to it, so a cleared environment alone hides nobody;
 //! - it is the turn's leader, or in the group of that;
 //! - it is in a session that the turn made: one with a member of the turn, and not the one this host is in;
@@ -10,10 +10,22 @@
 //! What has cleared its environment, gone into a session of its own *and* lost its parent before the first look is
 //! not found. Whose program runs as another user is found where it descends from the turn, and cannot be signalled.
 //!
-//! Nothing here needs an async runtime: looks and waits block. `linux.rs` and `macos.rs` are twins.
+//! On Windows the job that the turn's leader was put into tells who belongs to it: nobody leaves a job. Marks, groups
+//! and sessions play no part there, and parents do where no job could be had. What the leader has started as a mere
+//! launcher counts as its group; see `chain.rs`.
+//!
+//! Nothing here needs an async runtime: looks and waits block. `linux.rs`, `macos.rs` and `windows.rs` are twins, and
+//! so are `unbound.rs` and `bound.rs`.
 
+#[cfg_attr(windows, path = "bound.rs")]
+#[cfg_attr(not(windows), path = "unbound.rs")]
+mod bonds;
+#[cfg(any(windows, test))]
+mod chain;
 mod end;
 mod kin;
+#[cfg(unix)]
+mod posix;
 #[cfg(target_os = "linux")]
 mod room;
 #[cfg(target_os = "linux")]
@@ -21,18 +33,22 @@ mod stat;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
 mod system;
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 #[path = "macos.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
 mod system;
 
 use std::collections::HashSet;
+use std::io;
 use std::time::Duration;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use super::leader::Leader;
+use super::mark::Mark;
+use super::platform::Signal;
 
-use super::mark::{self, Mark};
-
+use bonds::Bonds;
 pub use end::Reach;
 pub(super) use end::{Hold, KILL_PATIENCE, end};
 use kin::{Roots, kin};
@@ -104,7 +120,7 @@ const WALKS: u32 = 3;
 /// Whose processes are looked for.
 #[derive(Debug, Clone)]
 pub enum Marked {
-    /// All of a host, by its [name](mark::host), but for the turns of these numbers.
+    /// All of a host, by its [name](super::mark::host), but for the turns of these numbers.
     Host {
         /// The host.
         host: String,
@@ -116,7 +132,9 @@ pub enum Marked {
 }
 
 impl Marked {
+    #[cfg(any(unix, test))]
     fn covers(&self, value: &[u8]) -> bool {
+        use super::mark;
         match self {
             Self::Host { host, kept } => {
                 mark::number_in(value, host).is_some_and(|number| !kept.contains(&number))
@@ -132,6 +150,7 @@ impl Marked {
 #[derive(Debug)]
 pub struct Lineage {
     marked: Marked,
+    bonds: Bonds,
     /// The leader whose group belongs to it, while that is not reaped.
     leader: Option<i32>,
     /// Nothing that started earlier belongs to it; `None` until the leader was looked at.
@@ -152,18 +171,19 @@ impl Lineage {
     #[must_use]
     pub fn of_host(host: &str, kept: Vec<u64>) -> Self {
         let host = host.to_owned();
-        Self::new(Marked::Host { host, kept }, None, Some(0))
+        Self::new(Marked::Host { host, kept }, Bonds::none(), None, Some(0))
     }
 
     /// All that comes of a started process that is not reaped yet.
-    pub(super) fn of_leader(mark: Mark, leader: Pid) -> Self {
-        let leader = leader.as_raw_pid();
-        Self::new(Marked::Turns(vec![mark.number()]), Some(leader), None)
+    pub(super) fn of_leader(mark: Mark, leader: &Leader) -> Self {
+        let marked = Marked::Turns(vec![mark.number()]);
+        Self::new(marked, Bonds::of(leader), Some(leader.number()), None)
     }
 
-    fn new(marked: Marked, leader: Option<i32>, since: Option<u64>) -> Self {
+    fn new(marked: Marked, bonds: Bonds, leader: Option<i32>, since: Option<u64>) -> Self {
         Self {
             marked,
+            bonds,
             leader,
             since,
             known: HashSet::new(),
@@ -200,6 +220,12 @@ impl Lineage {
         self.since = Some(other.since.map_or(0, |earlier| earlier.min(began)));
         self.known.extend(other.known);
         self.denied.extend(other.denied);
+        self.bonds.join(other.bonds);
+    }
+
+    /// Let all of it outlive this host.
+    pub(super) fn release(&self) {
+        self.bonds.release();
     }
 
     /// When the first of it started, as far as that is known.
@@ -217,7 +243,7 @@ impl Lineage {
         let mut ended: HashSet<Identity> = self.leader_if_ended(since).into_iter().collect();
         let mut walks = 1;
         loop {
-            let walked = system::walk(since, &|value| self.marked.covers(value));
+            let walked = self.bonds.walk(since, self.leader, &self.marked);
             self.blind = walked.as_ref().is_err_and(system::passes);
             let walk = walked.unwrap_or_else(|error| {
                 tracing::warn!(%error, "the processes of this machine cannot be listed");
@@ -267,9 +293,8 @@ impl Lineage {
     /// Where this host is process 1, or a subreaper, it becomes the parent of orphans. Whoever started them is
     /// gone, so nobody waits for them but us.
     fn reap_adopted(&self, process: &Process) {
-        let ours = process.parent == own_pid() && Some(process.id.pid) != self.leader;
-        if let (true, Some(pid)) = (ours, signalled(process.id.pid)) {
-            let _status = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        if process.parent == own_pid() && Some(process.id.pid) != self.leader {
+            system::reap(process.id.pid);
         }
     }
 
@@ -280,7 +305,7 @@ impl Lineage {
         }
         match system::signal(process.id, signal) {
             Ok(()) => {}
-            Err(Errno::PERM) => {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.denied.insert(process.id);
             }
             Err(error) => {
@@ -303,40 +328,37 @@ pub(super) fn prepare() {
 
 /// When the process of this number started, in a unit of the system's own that only grows; `None` where there is
 /// none, or it may not be known.
+#[cfg(unix)]
 pub(crate) fn started(pid: i32) -> Option<u64> {
     system::started(pid)
 }
 
 /// Whether this very process has not ended; a zombie has.
+#[cfg(unix)]
 pub(crate) fn is_alive(id: Identity) -> bool {
     system::alive(id)
 }
 
 /// Which run of which system this is, and in which room of it process numbers mean what they mean here:
 /// `<boot>:<room>`. `None` where that cannot be told.
+#[cfg(unix)]
 pub(crate) fn birthplace() -> Option<String> {
     system::birthplace()
 }
 
+/// Kill exactly this process.
+#[cfg(all(windows, test))]
+pub(super) fn end_one(process: &Process) -> io::Result<()> {
+    system::signal(process.id, Signal::KILL)
+}
+
 fn own_pid() -> i32 {
-    rustix::process::getpid().as_raw_pid()
-}
-
-/// The number as one that may be signalled: neither process 1 nor what means several at once.
-fn signalled(pid: i32) -> Option<Pid> {
-    Some(pid).filter(|pid| *pid > 1).and_then(Pid::from_raw)
-}
-
-/// A process that is gone has all that a signal could give it.
-fn gone_is_fine(sent: rustix::io::Result<()>) -> rustix::io::Result<()> {
-    match sent {
-        Err(Errno::SRCH) => Ok(()),
-        sent => sent,
-    }
+    std::process::id().cast_signed()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::mark;
     use super::*;
 
     #[test]
