@@ -8,10 +8,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::environment::without_colours;
+use super::launcher::{Order, launch};
 use super::locate::Program;
 use super::secrets::Secrets;
 use crate::process::brief::{Ran, run};
-use crate::process::{Launch, Owner, Refusal};
+use crate::process::{Owner, Refusal};
 
 /// Why a question could not be put.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,18 +73,19 @@ impl Asker {
         if limit < SHORTEST {
             return Err(AskError::OutOfTime);
         }
-        let launch = Launch {
-            program: program.path.clone(),
-            args: program
-                .leading
-                .iter()
-                .cloned()
-                .chain(args.iter().map(OsString::from))
-                .collect(),
+        let order = Order {
+            program: program.clone(),
+            args: args.iter().map(OsString::from).collect(),
             cwd: neutral_folder(),
-            env: self.environment.clone(),
+            environment: self.environment.clone(),
             owner: self.owner,
         };
+        // It looks at the disk.
+        let arranged = crate::runtime::spawn_blocking(move || launch(order)).await;
+        let launch = arranged
+            .map_err(|ended| AskError::NotStarted(ended.to_string()))?
+            .map_err(|refused| AskError::NotRunnable(refused.to_string()))?;
+        let started = launch.program.clone();
         let mut answer = run(launch, limit).await;
         if let Ok(ran) = &mut answer {
             // Before anybody reads it: a program may repeat the key that it was given.
@@ -98,7 +100,7 @@ impl Asker {
                 "asked the CLI"
             );
         }
-        answer.map_err(|error| refused(&program.path, &error))
+        answer.map_err(|error| refused(&started, &error))
     }
 }
 

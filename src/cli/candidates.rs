@@ -6,7 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::environment::value;
+use super::launcher::unsupported;
 use super::locate::{LocateError, Program};
+use super::naming::{Hit, Naming};
 
 /// The names that the CLI has where nobody configured one, in order.
 pub const NAMES: [&str; 2] = [AGENT, WRAPPER];
@@ -15,17 +17,19 @@ pub(super) const AGENT: &str = "cursor-agent";
 pub(super) const WRAPPER: &str = "cursor";
 
 /// The folders that names are looked up in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Places {
     /// The absolute entries of `PATH`, in order. A relative or empty entry means whatever folder the host happens
     /// to be in, which in a worktree is the agent's to write.
     path: Vec<PathBuf>,
     /// Where the installers put the CLI: a host that was started from a desktop has not got them in `PATH`.
     installed: Vec<Installed>,
+    /// How a name is written there.
+    naming: Naming,
 }
 
 /// A folder of the installers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Installed {
     folder: PathBuf,
     /// As a person writes it.
@@ -34,7 +38,15 @@ struct Installed {
 
 /// The variable that the path starts from, the rest of it, and the whole as a person writes it.
 const INSTALLED: &[(&str, &[&str], &str)] = if cfg!(windows) {
-    &[("LOCALAPPDATA", &["cursor-agent"], r"%LOCALAPPDATA%\cursor-agent")]
+    &[
+        ("LOCALAPPDATA", &["cursor-agent"], r"%LOCALAPPDATA%\cursor-agent"),
+        // A service may have the one variable and not the other.
+        (
+            "USERPROFILE",
+            &["AppData", "Local", "cursor-agent"],
+            r"%USERPROFILE%\AppData\Local\cursor-agent",
+        ),
+    ]
 } else {
     &[
         ("HOME", &[".local", "bin"], "~/.local/bin"),
@@ -43,7 +55,7 @@ const INSTALLED: &[(&str, &[&str], &str)] = if cfg!(windows) {
 };
 
 impl Places {
-    /// From `PATH` and `HOME` (`LOCALAPPDATA` on Windows) of this environment.
+    /// From `PATH` and `HOME` (`LOCALAPPDATA` and `USERPROFILE` on Windows) of this environment.
     #[must_use]
     pub fn of(environment: &[(OsString, OsString)]) -> Self {
         let path: Vec<PathBuf> = value(environment, "PATH")
@@ -52,15 +64,27 @@ impl Places {
             .flatten()
             .filter(|folder| folder.is_absolute())
             .collect();
-        let installed = INSTALLED.iter().filter_map(|(base, rest, shown)| {
-            let base = value(environment, base).map(PathBuf::from)?;
+        let mut installed: Vec<Installed> = Vec::new();
+        for (base, rest, shown) in INSTALLED {
+            let Some(base) = value(environment, base).map(PathBuf::from) else {
+                continue;
+            };
             let folder = rest.iter().fold(base, |path, part| path.join(part));
-            (folder.is_absolute() && !path.contains(&folder)).then_some(Installed { folder, shown })
-        });
-        Self {
-            installed: installed.collect(),
-            path,
+            let known = path.contains(&folder) || installed.iter().any(|place| place.folder == folder);
+            if folder.is_absolute() && !known {
+                installed.push(Installed { folder, shown });
+            }
         }
+        Self {
+            installed,
+            path,
+            naming: Naming::of(environment),
+        }
+    }
+
+    /// Whether to look there takes so many questions to the disk that it is not done for each turn.
+    pub(super) fn are_many(&self) -> bool {
+        self.naming != Naming::Exact
     }
 }
 
@@ -121,13 +145,17 @@ pub fn plan(candidates: Vec<Candidate>, places: &Places) -> Vec<Step> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for candidate in candidates {
         if candidate.name.contains(std::path::is_separator) {
-            first.push(match runnable(Path::new(&candidate.name)) {
+            first.push(match configured(Path::new(&candidate.name), &places.naming) {
                 Ok(path) => try_file(&candidate, path),
                 Err(obstacle) => Step::Tell { candidate, obstacle },
             });
             continue;
         }
-        let (found, obstacles) = search(&candidate.name, places.path.iter().map(PathBuf::as_path));
+        let (found, obstacles) = search(
+            &candidate.name,
+            places.path.iter().map(PathBuf::as_path),
+            &places.naming,
+        );
         first.extend(obstacles.into_iter().map(|obstacle| Step::Tell {
             candidate: candidate.clone(),
             obstacle,
@@ -138,6 +166,7 @@ pub fn plan(candidates: Vec<Candidate>, places: &Places) -> Vec<Step> {
             search(
                 &candidate.name,
                 places.installed.iter().map(|place| place.folder.as_path()),
+                &places.naming,
             )
         } else {
             Default::default()
@@ -220,27 +249,53 @@ fn is_called(program: &Path, name: &str) -> bool {
 }
 
 /// Every file of that name that may be executed, and why others of that name are not among them.
-fn search<'a>(name: &str, folders: impl Iterator<Item = &'a Path>) -> (Vec<PathBuf>, Vec<LocateError>) {
+fn search<'a>(
+    name: &str,
+    folders: impl Iterator<Item = &'a Path>,
+    naming: &Naming,
+) -> (Vec<PathBuf>, Vec<LocateError>) {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut obstacles = Vec::new();
     for folder in folders {
-        let path = folder.join(name);
-        // One folder at a time: one with a colon in its name cannot be joined with others.
-        match join_paths([folder]).ok().and_then(|one| first_in(name, &one)) {
-            Some(hit) if !found.contains(&hit) => found.push(hit),
-            Some(_) => {}
-            None => obstacles.extend(in_the_way(&path)),
+        match first_in(name, folder, naming) {
+            Some(Hit::Program(hit)) if !found.contains(&hit) => found.push(hit),
+            Some(Hit::Program(_)) => {}
+            Some(Hit::Bare(path)) => obstacles.push(LocateError::Unsupported(unsupported(&path))),
+            None => obstacles.extend(in_the_way(&folder.join(name), naming)),
         }
     }
     (found, obstacles)
 }
 
-fn first_in(name: &str, folder: &OsStr) -> Option<PathBuf> {
-    which::which_in_global(name, Some(folder)).ok()?.next()
+fn first_in(name: &str, folder: &Path, naming: &Naming) -> Option<Hit> {
+    if *naming != Naming::Exact {
+        return naming.find(folder, name);
+    }
+    // One folder at a time: one with a colon in its name cannot be joined with others.
+    let one = join_paths([folder]).ok()?;
+    which::which_in_global(name, Some(one))
+        .ok()?
+        .next()
+        .map(Hit::Program)
+}
+
+/// The absolute path of a program that somebody wrote down.
+fn configured(file: &Path, naming: &Naming) -> Result<PathBuf, LocateError> {
+    if *naming == Naming::Exact {
+        return runnable(file, naming);
+    }
+    let (folder, name) = (file.parent(), file.file_name().and_then(OsStr::to_str));
+    match folder
+        .zip(name)
+        .and_then(|(folder, name)| naming.find(folder, name))
+    {
+        Some(Hit::Program(path)) => runnable(&path, naming),
+        _ => runnable(file, naming).and_then(|path| Err(LocateError::Unsupported(unsupported(&path)))),
+    }
 }
 
 /// Why this path, which is no program, is not simply missing.
-fn in_the_way(path: &Path) -> Option<LocateError> {
+fn in_the_way(path: &Path, naming: &Naming) -> Option<LocateError> {
     match std::fs::symlink_metadata(path) {
         Err(error)
             if matches!(
@@ -260,12 +315,12 @@ fn in_the_way(path: &Path) -> Option<LocateError> {
         ))),
         // A folder of that name is no broken program.
         Ok(_) if path.is_dir() => Some(LocateError::NotFound(format!("{} is a folder", path.display()))),
-        Ok(_) => runnable(path).err(),
+        Ok(_) => runnable(path, naming).err(),
     }
 }
 
 /// The absolute path of a file that may be executed.
-fn runnable(file: &Path) -> Result<PathBuf, LocateError> {
+fn runnable(file: &Path, naming: &Naming) -> Result<PathBuf, LocateError> {
     let shown = file.display();
     let path = std::path::absolute(file)
         .map_err(|error| LocateError::NotFound(format!("{shown} is no usable path: {error}")))?;
@@ -284,7 +339,8 @@ fn runnable(file: &Path) -> Result<PathBuf, LocateError> {
     if !about.is_file() {
         return Err(LocateError::NotRunnable(format!("{shown} is no regular file")));
     }
-    if which::which_global(&path).is_err() {
+    // Where names have extensions, those tell what may be executed.
+    if *naming == Naming::Exact && which::which_global(&path).is_err() {
         return Err(LocateError::NotRunnable(format!(
             "{shown} may not be executed (EACCES)"
         )));

@@ -28,18 +28,33 @@ pub(super) const KEYS: [&str; 2] = [API_KEY, "CURSOR_AUTH_TOKEN"];
 /// of a name counts.
 #[must_use]
 pub fn compose(host: Vec<(String, String)>, added: Vec<(String, String)>) -> Vec<(OsString, OsString)> {
+    if cfg!(windows) {
+        compose_by(host, added, str::to_uppercase)
+    } else {
+        compose_by(host, added, str::to_owned)
+    }
+}
+
+/// `key`: what two names have in common that are one.
+fn compose_by(
+    host: Vec<(String, String)>,
+    added: Vec<(String, String)>,
+    key: impl Fn(&str) -> String,
+) -> Vec<(OsString, OsString)> {
+    let not_inherited = NOT_INHERITED.map(&key);
     let inherited = host
         .into_iter()
-        .filter(|(name, _)| !NOT_INHERITED.contains(&name.as_str()));
+        .filter(|(name, _)| !not_inherited.contains(&key(name)));
     // By name, since the event loop waits for this and a caller may add thousands.
-    let mut all: BTreeMap<OsString, OsString> = BTreeMap::new();
+    let mut all: BTreeMap<String, (String, String)> = BTreeMap::new();
     for (name, value) in inherited.chain(added) {
-        all.insert(name.into(), value.into());
+        all.insert(key(&name), (name, value));
     }
-    if all.get(OsStr::new(API_KEY)).is_some_and(|key| key.is_empty()) {
-        all.remove(OsStr::new(API_KEY));
+    if all.get(&key(API_KEY)).is_some_and(|(_, key)| key.is_empty()) {
+        all.remove(&key(API_KEY));
     }
-    all.into_iter().collect()
+    let all = all.into_values();
+    all.map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 /// The same environment for a command whose words are read by a program: without colours or cursor movements.
@@ -49,7 +64,8 @@ pub fn without_colours(mut environment: Vec<(OsString, OsString)>) -> Vec<(OsStr
     let plain = [("NO_COLOR", "1"), ("TERM", "dumb")];
     let forced = ["FORCE_COLOR", "CLICOLOR_FORCE"];
     environment.retain(|(name, _)| {
-        !forced.iter().any(|known| name == known) && !plain.iter().any(|(known, _)| name == known)
+        !forced.iter().any(|known| is_called(name, known))
+            && !plain.iter().any(|(known, _)| is_called(name, known))
     });
     environment.extend(plain.map(|(name, value)| (name.into(), value.into())));
     environment
@@ -60,8 +76,17 @@ pub fn without_colours(mut environment: Vec<(OsString, OsString)>) -> Vec<(OsStr
 pub fn value<'a>(environment: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsString> {
     environment
         .iter()
-        .find(|(known, _)| known == name)
+        .find(|(known, _)| is_called(known, name))
         .map(|(_, value)| value)
+}
+
+/// Whether a variable has this name. On Windows a name is one name in any case, and the one of `PATH` is `Path`.
+fn is_called(known: &OsStr, name: &str) -> bool {
+    if cfg!(windows) {
+        known.eq_ignore_ascii_case(name)
+    } else {
+        known == name
+    }
 }
 
 #[cfg(test)]
@@ -121,6 +146,18 @@ mod tests {
         assert_eq!(
             shown(&without_colours(compose(host, vec![]))),
             "A=1 NO_COLOR=1 TERM=dumb"
+        );
+    }
+
+    #[test]
+    fn where_case_does_not_count_a_name_is_there_once() {
+        let host = pairs(&[("Path", "a"), ("node_Options", "x"), ("Cursor_Api_Key", "k")]);
+        let added = pairs(&[("PATH", "b"), ("cursor_api_key", "")]);
+        let composed = compose_by(host.clone(), added.clone(), str::to_uppercase);
+        assert_eq!(shown(&composed), "PATH=b");
+        assert_eq!(
+            shown(&compose_by(host, added, str::to_owned)),
+            "Cursor_Api_Key=k PATH=b Path=a cursor_api_key= node_Options=x"
         );
     }
 

@@ -2,8 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::candidates::{AGENT, Candidate, Places, Step, WRAPPER, candidates, leading, plan};
+use super::found::Found;
 
 /// The program of a turn, and the words that come before the turn's own arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +40,9 @@ pub enum LocateError {
     /// There is one, and it cannot be run: a folder, or a file without the permission.
     #[error("{0}")]
     NotRunnable(String),
+    /// There is one, and nothing here starts such a file.
+    #[error("{0}")]
+    Unsupported(String),
 }
 
 /// Find the program: the one that the caller names, or the first of the default ones that may be executed.
@@ -42,6 +50,23 @@ pub enum LocateError {
 /// # Errors
 /// [`LocateError`], with a sentence that names the program and what to do.
 pub fn locate(binary: Option<&str>, places: &Places) -> Result<Program, LocateError> {
+    static FOUND: LazyLock<Mutex<Found>> = LazyLock::new(Mutex::default);
+    if !places.are_many() {
+        return look_up(binary, places);
+    }
+    let now = Instant::now();
+    let known = FOUND.lock().get(binary, places, now);
+    known.map_or_else(
+        || {
+            let found = look_up(binary, places)?;
+            FOUND.lock().put(binary, places, &found, now);
+            Ok(found)
+        },
+        Ok,
+    )
+}
+
+fn look_up(binary: Option<&str>, places: &Places) -> Result<Program, LocateError> {
     let asked = match binary {
         // Taken as it is: a turn that names a program gets this one or none.
         Some(name) => vec![Candidate {

@@ -101,7 +101,7 @@ impl Probe {
             let mut attempt = match step {
                 Step::Tell { candidate, obstacle } => {
                     let state = match obstacle {
-                        LocateError::NotRunnable(_) => State::NotRunnable,
+                        LocateError::NotRunnable(_) | LocateError::Unsupported(_) => State::NotRunnable,
                         LocateError::NotFound(_) => State::Missing,
                     };
                     let whole = verdict::labelled(&candidate, &obstacle.to_string());
