@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Kind, unix};
+use super::{Kind, system};
 
 /// Why something could not be done, and to which path.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +64,7 @@ impl From<io::Error> for Fault {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Gone,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::Denied(error),
-            _ if unix::is_link_refused(&error) => Self::Symlink,
+            _ if system::is_link_refused(&error) => Self::Symlink,
             _ => Self::Io(error),
         }
     }

@@ -3,11 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use super::failpoint::{self, step};
-use super::unix::{self, steadily};
+use super::system::{self, steadily};
 use super::{Contents, Durability, Entry, Error, Fault, Identity, Kind, Result, sync};
 
 /// So often something is looked at again that was there and is not, or the other way round.
@@ -27,10 +26,10 @@ impl Folder {
     /// [`Fault::Gone`] where there is none, [`Fault::NotAFolder`], [`Fault::Denied`].
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |what| Error::new("opening", path, what);
-        let canonical = steadily(|| std::fs::canonicalize(path)).map_err(|error| failed(error.into()))?;
-        let handle = steadily(|| unix::open(&canonical)).map_err(|error| {
+        let canonical = steadily(|| system::canonical(path)).map_err(|error| failed(error.into()))?;
+        let handle = steadily(|| system::open(&canonical)).map_err(|error| {
             let refused = error.kind() == io::ErrorKind::NotADirectory;
-            let kind = unix::kind(&canonical).ok().filter(|_| refused);
+            let kind = system::kind(&canonical).ok().filter(|_| refused);
             failed(kind.map_or_else(|| error.into(), Fault::no_folder))
         })?;
         Ok(Self {
@@ -44,7 +43,7 @@ impl Folder {
     /// # Errors
     /// What the system said.
     pub fn reopen(&self) -> Result<Self> {
-        let handle = steadily(|| unix::open_child(&self.handle, "."))
+        let handle = steadily(|| system::reopen(&self.handle))
             .map_err(|error| Error::new("opening", &self.path, error.into()))?;
         Ok(Self {
             handle,
@@ -83,7 +82,7 @@ impl Folder {
     /// # Errors
     /// What the system said.
     pub fn itself(&self) -> Result<Entry> {
-        steadily(|| unix::opened(&self.handle))
+        steadily(|| system::opened(&self.handle))
             .map_err(|error| Error::new("looking at", &self.path, error.into()))
     }
 
@@ -94,12 +93,12 @@ impl Folder {
     pub fn child(&self, name: &str) -> Result<Option<Self>> {
         let path = self.path.join(name);
         for _ in 0..TRIES {
-            let error = match steadily(|| unix::open_child(&self.handle, name)) {
+            let error = match steadily(|| system::open_child(&self.handle, name)) {
                 Ok(handle) => return Ok(Some(Self { handle, path })),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
                 Err(error) => error,
             };
-            let refused = error.kind() == io::ErrorKind::NotADirectory || unix::is_link_refused(&error);
+            let refused = error.kind() == io::ErrorKind::NotADirectory || system::is_link_refused(&error);
             if !refused {
                 return Err(Error::new("opening", &path, error.into()));
             }
@@ -135,7 +134,11 @@ impl Folder {
     /// # Errors
     /// [`Fault::Gone`] where this folder itself was removed, [`Fault::Denied`], [`Fault::Io`].
     pub fn try_make(&self, name: &str, mode: u32) -> Result<bool> {
-        match steadily(|| step("make", &self.path, name, || unix::make(&self.handle, name, mode))) {
+        match steadily(|| {
+            step("make", &self.path, name, || {
+                system::make(&self.handle, name, mode)
+            })
+        }) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(Error::new("making", &self.path.join(name), error.into())),
@@ -147,7 +150,7 @@ impl Folder {
     /// # Errors
     /// What the system said.
     pub fn entry(&self, name: &str) -> Result<Option<Entry>> {
-        match steadily(|| unix::entry(&self.handle, name)) {
+        match steadily(|| system::entry(&self.handle, name)) {
             Ok(entry) => Ok(Some(entry)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::new("looking at", &self.path.join(name), error.into())),
@@ -170,15 +173,15 @@ impl Folder {
 
     fn read_once(&self, name: &str, limit: u64) -> io::Result<std::result::Result<Contents, Fault>> {
         // Looked at before it is opened, as opening a device may do something; and after, as it may have changed.
-        let lies = unix::entry(&self.handle, name)?;
+        let lies = system::entry(&self.handle, name)?;
         if lies.kind != Kind::File {
             return Ok(Err(Fault::no_file(lies.kind)));
         }
-        let file = match unix::open_to_read(&self.handle, name) {
-            Err(error) if unix::is_no_file(&error) => return Ok(Err(Fault::NotAFile("something else"))),
+        let file = match system::open_to_read(&self.handle, name) {
+            Err(error) if system::is_no_file(&error) => return Ok(Err(Fault::NotAFile("something else"))),
             opened => opened?,
         };
-        let entry = unix::opened(&file)?;
+        let entry = system::opened(&file)?;
         if entry.kind != Kind::File {
             return Ok(Err(Fault::no_file(entry.kind)));
         }
@@ -204,7 +207,7 @@ impl Folder {
     /// As [`Self::replace`]; the file is removed again then.
     pub fn create(&self, name: &str, bytes: &[u8], mode: u32) -> Result<bool> {
         let failed = |error: io::Error| Error::new("writing", &self.path.join(name), error.into());
-        let created = steadily(|| step("create", &self.path, name, || unix::create(&self.handle, name)));
+        let created = steadily(|| step("create", &self.path, name, || system::create(&self.handle, name)));
         let file = match created {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             created => created.map_err(failed)?,
@@ -225,7 +228,7 @@ impl Folder {
         let failed = |error: io::Error| Error::new("removing", &path, error.into());
         let removed = steadily(|| {
             step("remove", &self.path, name, || {
-                unix::remove_file(&self.handle, OsStr::new(name))
+                system::remove_file(&self.handle, OsStr::new(name))
             })
         });
         match removed {
@@ -255,7 +258,7 @@ impl Folder {
         let path = self.path.join(name);
         let removed = steadily(|| {
             step("remove-folder", &self.path, name, || {
-                unix::remove_folder(&self.handle, OsStr::new(name))
+                system::remove_folder(&self.handle, OsStr::new(name))
             })
         });
         match removed {
@@ -284,7 +287,7 @@ impl Folder {
         let shown = name.to_string_lossy();
         let removed = steadily(|| {
             step("remove", &self.path, &shown, || {
-                unix::remove_file(&self.handle, name)
+                system::remove_file(&self.handle, name)
             })
         });
         let Err(error) = removed else { return Ok(()) };
@@ -294,7 +297,7 @@ impl Folder {
         // What a system says of a folder here differs; if it is none, this fails as well.
         let removed = steadily(|| {
             step("remove-folder", &self.path, &shown, || {
-                unix::remove_folder(&self.handle, name)
+                system::remove_folder(&self.handle, name)
             })
         });
         match removed {
@@ -318,7 +321,7 @@ impl Folder {
     /// # Errors
     /// What the system said.
     pub fn names(&self, limit: usize) -> Result<Vec<OsString>> {
-        steadily(|| unix::names(&self.handle, limit))
+        steadily(|| system::names(&self.handle, limit))
             .map_err(|error| Error::new("listing", &self.path, error.into()))
     }
 
@@ -327,7 +330,7 @@ impl Folder {
     /// # Errors
     /// What the system said.
     pub fn touch(&self) -> Result<()> {
-        steadily(|| step("touch", &self.path, "", || unix::touch(&self.handle)))
+        steadily(|| step("touch", &self.path, "", || system::touch(&self.handle)))
             .map_err(|error| Error::new("touching", &self.path, error.into()))
     }
 
@@ -345,7 +348,7 @@ impl Folder {
     /// # Errors
     /// What the system said.
     pub fn set_mode(&self, mode: u32) -> Result<()> {
-        steadily(|| step("chmod", &self.path, "", || unix::set_mode(&self.handle, mode)))
+        steadily(|| step("chmod", &self.path, "", || system::set_mode(&self.handle, mode)))
             .map_err(|error| Error::new("changing the mode of", &self.path, error.into()))
     }
 
@@ -353,7 +356,7 @@ impl Folder {
     pub(super) fn discard(&self, name: &str) {
         let removed = steadily(|| {
             step("discard", &self.path, name, || {
-                unix::remove_file(&self.handle, OsStr::new(name))
+                system::remove_file(&self.handle, OsStr::new(name))
             })
         });
         if let Err(error) = removed {
@@ -363,11 +366,5 @@ impl Folder {
 
     pub(super) fn sync(&self, what: &'static str) -> io::Result<()> {
         steadily(|| failpoint::step(what, &self.path, "", || sync::folder(&self.handle)))
-    }
-}
-
-impl AsFd for Folder {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.handle.as_fd()
     }
 }

@@ -8,15 +8,18 @@ pub mod failpoint;
 mod folder;
 mod replace;
 mod sync;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows/mod.rs")]
+mod system;
 mod temp;
-#[cfg(unix)]
-mod unix;
 
 use std::time::SystemTime;
 
 pub use error::{Error, Fault, Result};
 pub use folder::Folder;
 pub use sync::{Synced, synced};
+#[cfg(windows)]
+pub(crate) use system::Sole;
 pub use temp::{is_temp, temp_owner};
 
 /// Device and inode.
@@ -49,7 +52,7 @@ impl Entry {
     /// Whether it belongs to the user that this process runs as.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        self.owner.0 == unix::user()
+        self.owner.0 == system::user()
     }
 
     /// Whether it is a folder with the mode [`UNCLAIMED`].

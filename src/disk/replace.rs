@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use super::failpoint::{self, step};
-use super::unix::{self, steadily};
+use super::system::{self, steadily};
 use super::{Durability, Entry, Error, Fault, Folder, Kind, Result, sync, temp};
 
 impl Folder {
@@ -49,7 +49,7 @@ impl Folder {
         let temp = temp::name();
         let created = steadily(|| {
             step("replace.create", &via.path, &temp, || {
-                unix::create(&via.handle, &temp)
+                system::create(&via.handle, &temp)
             })
         });
         let file = created.map_err(|error| failed(error.into()))?;
@@ -72,7 +72,7 @@ impl Folder {
                 }
                 steadily(|| {
                     step("replace.rename", &self.path, name, || {
-                        unix::rename(&via.handle, &temp, &self.handle, name)
+                        system::rename(&via.handle, &temp, &self.handle, name)
                     })
                 })
                 .map(|()| true)
@@ -102,7 +102,7 @@ impl Folder {
 
     /// Give a new file to whom the old one belongs; the mode that it may have then.
     fn inherit(&self, file: &File, name: &str, before: Option<Entry>, mode: u32) -> io::Result<u32> {
-        let owner = unix::opened(file)?.owner;
+        let owner = system::opened(file)?.owner;
         let Some(before) = before.filter(|before| before.owner != owner) else {
             return Ok(mode);
         };
@@ -110,7 +110,7 @@ impl Folder {
         let give = |user| {
             steadily(|| {
                 step("replace.chown", &self.path, name, || {
-                    unix::set_owner(file, user, group)
+                    system::set_owner(file, user, group)
                 })
             })
         };
@@ -129,15 +129,15 @@ impl Folder {
             return Ok(mode);
         }
         // What may not be read may be replaced all the same.
-        let Ok(of_old) = steadily(|| unix::acl(&unix::open_to_read(&self.handle, name)?)) else {
+        let Ok(of_old) = steadily(|| system::acl(&system::open_to_read(&self.handle, name)?)) else {
             return Ok(narrowed(mode));
         };
-        if of_old == steadily(|| unix::acl(file))? {
+        if of_old == steadily(|| system::acl(file))? {
             return Ok(mode);
         }
         let given = steadily(|| {
             step("replace.acl", &self.path, name, || {
-                unix::set_acl(file, of_old.as_deref())
+                system::set_acl(file, of_old.as_deref())
             })
         });
         match given {
@@ -164,8 +164,8 @@ impl Folder {
         };
         failpoint::write(write, &self.path, name, bytes, |bytes| file.write_all(bytes))?;
         // After the bytes, which would take away the bits that change whom a program runs as.
-        if unix::opened(file)?.mode & 0o7777 != mode & 0o7777 {
-            steadily(|| step(chmod, &self.path, name, || unix::set_mode(file, mode)))?;
+        if system::opened(file)?.mode & 0o7777 != mode & 0o7777 {
+            steadily(|| step(chmod, &self.path, name, || system::set_mode(file, mode)))?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::unix;
+use super::system;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
@@ -35,8 +35,8 @@ pub(super) fn file(file: &File) -> io::Result<()> {
 
 /// The names in a folder. A file system that has no such thing keeps its names in its own way.
 pub(super) fn folder(handle: &File) -> io::Result<()> {
-    match timed(|| handle.sync_all()) {
-        Err(error) if unix::is_unsupported(&error) => Ok(()),
+    match timed(|| system::sync_names(handle)) {
+        Err(error) if system::is_unsupported(&error) => Ok(()),
         synced => synced,
     }
 }

@@ -3,8 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
@@ -13,7 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Entry, Identity, Kind};
+use super::{Entry, Folder, Identity, Kind};
 
 /// So often a call is tried again for which a network file system knows its own handle no more.
 const STALE_TRIES: u32 = 3;
@@ -41,6 +42,11 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC
 }
 
+/// The path without links.
+pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
 /// The folder of a path that was resolved already.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     Ok(openat(CWD, path, folder_flags(), Mode::empty())?.into())
@@ -49,6 +55,11 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
 /// What lies at a path.
 pub(super) fn kind(path: &Path) -> io::Result<Kind> {
     Ok(described(&statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?).kind)
+}
+
+/// The same directory, opened once more.
+pub(super) fn reopen(folder: &File) -> io::Result<File> {
+    open_child(folder, ".")
 }
 
 pub(super) fn open_child(folder: &File, name: &str) -> io::Result<File> {
@@ -115,6 +126,11 @@ pub(super) fn touch(folder: &File) -> io::Result<()> {
         last_modification: now,
     };
     Ok(futimens(folder, &times)?)
+}
+
+/// Bring the names in a folder onto the disk.
+pub(super) fn sync_names(folder: &File) -> io::Result<()> {
+    folder.sync_all()
 }
 
 /// The access control list of a file, as the system keeps it; `None` where the mode says all.
@@ -240,4 +256,10 @@ fn described(stat: &Stat) -> Entry {
 )]
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode((mode & 0o7777) as rustix::fs::RawMode)
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
 }

@@ -34,6 +34,10 @@ enum State {
 }
 
 /// What a try gave.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a lock is moved once, and no try is kept"
+)]
 #[derive(Debug)]
 pub enum Attempt {
     /// It is ours.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, timeout_at};
 
-use super::unix::{self, Tried};
+use super::system::{self, Hold};
 use super::{Holder, LockError, Machine, Wait, World, holders};
 use crate::cancel::Cancel;
 use crate::disk::{Folder, Identity};
@@ -20,8 +20,18 @@ pub struct KernelLock {
     /// False where the file system has no locks: then only the lock directory protects, and a warning was logged.
     pub held: bool,
     folder: Folder,
+    _hold: Option<Hold>,
     // The last to go: whoever is next in the queue finds the directory unlocked.
     _turn: Turn,
+}
+
+/// What a try gave.
+#[derive(Debug)]
+pub(super) enum Tried {
+    Locked(Hold),
+    Busy,
+    /// The file system, or the system, has no such locks for this process.
+    Unsupported(std::io::Error),
 }
 
 /// Where those of this process wait that want the same directory.
@@ -129,17 +139,18 @@ impl KernelLock {
     /// One try of whoever has the turn, which goes into the lock.
     fn lock(folder: &Folder, turn: &mut Option<Turn>) -> Result<Option<Self>, LockError> {
         let folder = folder.reopen()?;
-        let held = match unix::try_lock(&folder) {
+        let hold = match system::try_lock(&folder) {
             Tried::Busy => return Ok(None),
-            Tried::Locked => true,
+            Tried::Locked(hold) => Some(hold),
             Tried::Unsupported(error) => {
                 warn_once(&folder, &error)?;
-                false
+                None
             }
         };
         Ok(turn.take().map(|turn| Self {
-            held,
+            held: hold.is_some(),
             folder,
+            _hold: hold,
             _turn: turn,
         }))
     }
@@ -154,7 +165,7 @@ impl KernelLock {
 impl Drop for KernelLock {
     fn drop(&mut self) {
         if self.held {
-            unix::unlock(&self.folder);
+            system::unlock(&self.folder);
         }
     }
 }

@@ -7,14 +7,16 @@
 mod claim;
 mod directory;
 #[cfg_attr(target_os = "linux", path = "holders_linux.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "holders_other.rs")]
+#[cfg_attr(windows, path = "holders_windows.rs")]
+#[cfg_attr(not(any(target_os = "linux", windows)), path = "holders_other.rs")]
 mod holders;
 mod kernel;
 mod owner;
 mod seen;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod system;
 mod time;
-#[cfg(unix)]
-mod unix;
 mod verdict;
 mod wait;
 mod watched;

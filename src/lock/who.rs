@@ -5,9 +5,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::process::{Pid, test_kill_process};
-
-use crate::process::survey::{self, Identity};
+use super::system::{self, look};
 
 /// When a process started: an opaque word that holds the boot, the pid namespace and the start time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,12 +88,9 @@ impl Machine {
     pub fn get() -> &'static Self {
         static MACHINE: OnceLock<Machine> = OnceLock::new();
         MACHINE.get_or_init(|| {
-            let own = rustix::process::getpid().as_raw_pid();
-            let start = survey::birthplace()
-                .zip(survey::started(own))
-                .map(|(place, time)| ProcessStart(format!("{OS}:{place}:{time}")));
+            let start = system::birth().map(|birth| ProcessStart(format!("{OS}:{birth}")));
             Self {
-                hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+                hostname: system::hostname(),
                 start,
             }
         })
@@ -133,6 +128,8 @@ impl World for Machine {
                     Life::Unknown
                 }
             }
+            // A system beside this one that has its name: a guest such as WSL, which counts its processes by itself.
+            (Some(own), Some(other)) if own.system != other.system => Life::Unknown,
             _ if hostname != self.hostname => Life::Unknown,
             // From before the last boot, or of a machine that has the same name: whoever has the number is another.
             (_, Some(_)) => match look(pid, None) {
@@ -144,27 +141,9 @@ impl World for Machine {
     }
 }
 
-/// What became of a process of this pid namespace.
-fn look(pid: i64, start: Option<u64>) -> Life {
-    let number = i32::try_from(pid).ok().filter(|pid| *pid > 0);
-    let Some(pid) = number.and_then(Pid::from_raw) else {
-        return Life::Dead;
-    };
-    if test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
-        return Life::Dead;
-    }
-    let pid = pid.as_raw_pid();
-    // None where it may not be looked at.
-    let Some(started) = survey::started(pid) else {
-        return Life::MaybeAlive;
-    };
-    let there = survey::is_alive(Identity { pid, started });
-    match start {
-        _ if !there => Life::Dead,
-        Some(start) if start == started => Life::Alive,
-        Some(_) => Life::Dead,
-        None => Life::MaybeAlive,
-    }
+/// Whether the process that started then is the one that was written down.
+pub(super) fn same(there: u64, written: u64) -> Life {
+    if there == written { Life::Alive } else { Life::Dead }
 }
 
 /// A time of the file system or of the clock, in milliseconds.
@@ -213,6 +192,9 @@ mod tests {
             life(i64::from(i32::MAX), &word(own.boot, own.room, own.time)),
             Life::Dead
         );
+        for pid in [pid, i64::from(i32::MAX)] {
+            assert_eq!(life(pid, "another-system:boot:1:5"), Life::Unknown);
+        }
         assert_eq!(
             life(pid, "of a later version"),
             Life::MaybeAlive,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::block::{Made, Text};
 use super::names::{EXCLUDE, INFO};
-use super::unix::{bytes_of, path_of};
+use super::system::{bytes_of, path_of};
 use super::worktrees::{in_use, is_named, tops};
 use super::{GitError, Repository};
 use crate::disk::{self, Contents, Durability, Fault, Folder, UNCLAIMED};

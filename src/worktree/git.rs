@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::GitError;
+use super::system::{ALWAYS, PROGRAM, is_for_git};
 use crate::cli::environment::value;
 use crate::disk::Folder;
 use crate::process::brief::{Ran, run_with};
@@ -23,8 +24,6 @@ const ENVIRONMENT: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1"),
 ];
-/// In front of every command: a file system monitor is a program of the user's choice.
-const ALWAYS: [&str; 2] = ["-c", "core.fsmonitor=false"];
 /// How much of what git says is repeated, in characters.
 const REPEATED: usize = 500;
 
@@ -67,14 +66,14 @@ impl Git {
         let path = value(&self.env, "PATH")?;
         split_paths(path)
             .filter(|folder| folder.is_absolute())
-            .find_map(|folder| which::which_in_global("git", Some(folder)).ok()?.next())
+            .find_map(|folder| which::which_in_global(PROGRAM, Some(folder)).ok()?.next())
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let set = ENVIRONMENT.map(|(name, value)| (OsString::from(name), OsString::from(value)));
         self.env
             .iter()
-            .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_") && name != "LC_ALL")
+            .filter(|(name, _)| !is_for_git(name))
             .cloned()
             .chain(set)
             .collect()
@@ -94,6 +93,7 @@ impl Git {
             cwd: folder.path().to_owned(),
             env: self.environment(),
             owner: self.owner,
+            via: None,
         };
         let ran = run_with(launch, input, self.limit).await.map_err(|error| {
             GitError::Failed(format!(

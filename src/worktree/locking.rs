@@ -24,6 +24,10 @@ struct Places {
 }
 
 /// What one try at the lock folders comes to.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "what is tried with is moved on at once, and no try is kept"
+)]
 enum Tried {
     Locked(Box<Exclusion>),
     Busy {

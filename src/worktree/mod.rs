@@ -15,9 +15,10 @@ mod locking;
 pub mod names;
 mod pattern;
 mod shape;
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod system;
 mod tracked;
-#[cfg(unix)]
-mod unix;
 mod worktrees;
 
 pub use classify::{Tracking, classify};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::git::{Answer, Git, marker_above, not_understood, refused};
 use super::names::CURSOR;
 use super::pattern::is_expressible;
-use super::unix::{bytes_of, path_of};
+use super::system::{bytes_of, path_of};
 use super::{GitError, tracked};
 use crate::disk::{Fault, Folder};
 

@@ -5,7 +5,7 @@ use super::names::OURS;
 /// The command that lists them, run in the worktree: also those that are only intended to be added, and those that
 /// a sparse checkout leaves out. A path is no pattern; and where the system finds a file under any case of its
 /// name, a commit of it under another takes ours.
-pub(super) const LIST: [&str; 6] = if cfg!(target_os = "macos") {
+pub(super) const LIST: [&str; 6] = if cfg!(any(target_os = "macos", windows)) {
     [
         "ls-files",
         "-z",

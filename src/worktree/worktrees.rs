@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::config::core_worktree;
 use super::names::{CONFIG, CURSOR, LOCK, MANIFEST};
 use super::shape::path_line;
-use super::unix::path_of;
+use super::system::path_of;
 use super::{GitError, Repository};
 use crate::disk::{Fault, Folder};
 
