@@ -179,6 +179,6 @@ fn clear(parent: &Folder, name: &str, identity: Identity) -> disk::Result<()> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
-#[path = "folder_tests.rs"]
+#[cfg_attr(unix, path = "folder_tests.rs")]
+#[cfg_attr(windows, path = "folder_tests_windows.rs")]
 mod tests;

@@ -5,6 +5,7 @@
 //! does not know what they are.
 
 mod calls;
+mod entry;
 mod folder;
 mod head;
 mod message;
@@ -36,6 +37,7 @@ use folder::SchemaFolder;
 use head::Door;
 use server::Shared;
 
+pub use entry::{Child, Entry};
 pub use registry::{Start, close_all};
 pub use token::Token;
 

@@ -18,7 +18,7 @@ use crate::worktree::{Git, GitError, is_marked_as_repository, look};
 
 use super::error::{Problem, Reason, StagingError};
 use super::manifest::ServerEntry;
-use super::ops::{beat_held, dispose_held, has_entry};
+use super::ops::{Beaten, beat_held, dispose_held, has_entry};
 use super::registry;
 use super::site::Site;
 use super::waiting::{blocking, finish, hold, withdraw};
@@ -96,19 +96,27 @@ impl Inner {
     }
 
     /// Whether git says that it tracks nothing of ours. Asked only where it matters: the entry is not in the config.
-    async fn is_untracked(&self, site: &Site, has_entry: bool) -> bool {
+    ///
+    /// # Errors
+    /// Why no entry may be put into the config.
+    async fn untracked(&self, site: &Site, has_entry: bool) -> Result<bool, GitError> {
         if site.repository().is_none() || has_entry {
-            return site.repository().is_none();
+            return Ok(site.repository().is_none());
         }
-        let tracked = match look(&site.root, &self.staged.git).await {
-            Ok(looked) if looked.tracked.is_empty() => return true,
-            Ok(looked) => GitError::Tracked {
-                paths: looked.tracked,
-            },
-            Err(error) => error,
-        };
-        tracing::warn!(worktree = %self.worktree.display(), error = %tracked, "no entry is put into a config");
-        false
+        let paths = look(&site.root, &self.staged.git).await?.tracked;
+        if paths.is_empty() {
+            Ok(true)
+        } else {
+            Err(GitError::Tracked { paths })
+        }
+    }
+
+    fn problem(&self, message: String) -> StagingError {
+        StagingError::Failed(Problem {
+            reason: Reason::Io,
+            path: Some(self.worktree.clone()),
+            message,
+        })
     }
 }
 
@@ -135,7 +143,8 @@ async fn beats(lease: Lease, every: Duration) {
             () = ending.wait() => return,
             () = sleep(pause) => {}
         }
-        lease.heartbeat().await;
+        // What it finds is in the log.
+        let _found = lease.beat().await;
     }
 }
 
@@ -177,43 +186,72 @@ impl Lease {
     /// Beat now: whether the server is in force afterwards. It is not where the lease has ended or is about to, the
     /// worktree is gone, or the operator's config cannot be edited.
     pub async fn heartbeat(&self) -> bool {
-        let beaten = self.beat().await;
-        if let Err(error) = &beaten
-            && *error != StagingError::Cancelled
-        {
-            tracing::warn!(worktree = %self.worktree().display(), %error, "a lease could not be refreshed");
-        }
-        beaten.unwrap_or(false)
+        self.beat().await.is_ok()
     }
 
-    async fn beat(&self) -> Result<bool, StagingError> {
+    /// The same, and why it is not in force.
+    ///
+    /// # Errors
+    /// [`StagingError::Cancelled`] where the lease has ended or is about to.
+    pub async fn beat(&self) -> Result<(), StagingError> {
+        let beaten = self.try_beat().await;
+        if let Err(StagingError::Failed(problem)) = &beaten {
+            tracing::warn!(
+                worktree = %self.worktree().display(),
+                error = problem.message,
+                "a staged server is not in force"
+            );
+        }
+        beaten
+    }
+
+    async fn try_beat(&self) -> Result<(), StagingError> {
         let inner = &self.0;
+        let (key, worktree) = (&inner.staged.key, inner.worktree.display());
         let Some(at) = inner.site() else {
-            return Ok(false);
+            return Err(StagingError::Cancelled);
         };
-        if !matches!(*inner.phase.lock(), Phase::Held) || !blocking(move || at.is_there()).await {
-            return Ok(false);
+        if !matches!(*inner.phase.lock(), Phase::Held) {
+            return Err(StagingError::Cancelled);
+        }
+        if !blocking(move || at.is_there()).await {
+            return Err(inner.problem(format!(
+                "{worktree} is not the folder any more that {key} was staged in"
+            )));
         }
         let Some((site, there)) = inner.site_now().await? else {
-            return Ok(false);
+            return Err(StagingError::Cancelled);
         };
-        let untracked = inner.is_untracked(&site, there).await;
+        let (untracked, refused) = match inner.untracked(&site, there).await {
+            Ok(untracked) => (untracked, None),
+            Err(error) => (false, Some(error)),
+        };
         let Some(held) = hold(&site, true, inner.staged.patience, &inner.ending).await? else {
-            return Ok(false);
+            return Err(StagingError::Cancelled);
         };
         let lease = Arc::clone(inner);
         let (beaten, ended) = finish(&site, held, inner.staged.patience, move |site, held| {
             // Looked at with the locks held: whoever ends the lease from now on comes after this.
             if matches!(*lease.phase.lock(), Phase::Held) {
-                beat_held(site, held, &lease.staged.key, &lease.staged.entry, untracked)
+                beat_held(site, held, &lease.staged.key, &lease.staged.entry, untracked).map(Some)
             } else {
-                Ok(false)
+                Ok(None)
             }
         })
         .await;
         let beaten = beaten?;
         ended?;
-        Ok(beaten)
+        match beaten {
+            Some(Beaten::InForce) => Ok(()),
+            Some(Beaten::Refused(problem)) => Err(problem.into()),
+            Some(Beaten::TakenOut) => Err(match refused {
+                Some(error) => error.into(),
+                None => inner.problem(format!(
+                    "somebody has just taken {key} out of the config in {worktree}"
+                )),
+            }),
+            None => Err(StagingError::Cancelled),
+        }
     }
 
     /// Take the server out. Once done it stays done; callers at the same time share one outcome. A worktree that is
@@ -274,7 +312,10 @@ impl Lease {
         let Some((site, there)) = site else {
             return Ok(());
         };
-        let untracked = inner.is_untracked(&site, there).await;
+        let untracked = inner.untracked(&site, there).await.unwrap_or_else(|error| {
+            tracing::warn!(worktree = %self.worktree().display(), %error, "no entry is put into a config");
+            false
+        });
         let held = match hold(&site, false, inner.staged.patience, &never).await {
             Err(StagingError::Failed(problem)) => {
                 let at = Arc::clone(&site);

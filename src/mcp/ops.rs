@@ -80,6 +80,17 @@ pub fn has_entry(site: &Site, key: &str) -> bool {
     cursor.is_some_and(|cursor| Config::read(&cursor).keys().iter().any(|there| there == key))
 }
 
+/// What a beat has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Beaten {
+    /// The entry is in the config.
+    InForce,
+    /// Somebody took it out, and it is not put back.
+    TakenOut,
+    /// The config cannot be edited.
+    Refused(Problem),
+}
+
 /// Refresh a lease, and put its entry back if somebody took it out. Whether it is in force.
 ///
 /// Put back only where git was asked and tracks nothing of ours, `untracked`: what took it out may have been a commit
@@ -93,7 +104,7 @@ pub fn beat_held(
     key: &str,
     entry: &ServerEntry,
     untracked: bool,
-) -> Result<bool, StagingError> {
+) -> Result<Beaten, StagingError> {
     let mut desk = Desk::open(site, held)?;
     desk.adds = untracked || desk.has_entry(key);
     desk.drop_dead(Some(key));
@@ -105,14 +116,11 @@ pub fn beat_held(
         tracing::warn!(%worktree, key, "a lease had been dropped by somebody; it is put back");
         desk.manifest.leases.insert(key.to_owned(), now);
     }
-    match desk.settle()? {
-        Settled::InForce => Ok(desk.has_entry(key)),
-        Settled::Quarantined(problem) | Settled::Refused(problem) => {
-            tracing::warn!(key, problem = problem.message, "a staged server is not in force");
-            Ok(false)
-        }
-        Settled::Finished => Ok(false),
-    }
+    Ok(match desk.settle()? {
+        Settled::InForce if desk.has_entry(key) => Beaten::InForce,
+        Settled::InForce | Settled::Finished => Beaten::TakenOut,
+        Settled::Quarantined(problem) | Settled::Refused(problem) => Beaten::Refused(problem),
+    })
 }
 
 /// Take an entry out of the config, and all that was made for it with the last one. Those of other leases are put back

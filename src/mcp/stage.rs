@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::{join, select};
+use tracing::Instrument;
 
 use crate::cancel::{Cancel, Cancelled, cancel};
 use crate::disk::Folder;
@@ -66,7 +67,8 @@ pub async fn stage_beating(
     let (off, is_off) = cancel();
     // Work of its own: whoever asked may forget about it in the middle, and then nothing must be left.
     let forgotten = Forgotten(off.clone());
-    let mut work = runtime::spawn(carry_out(request, off.clone(), every)).map_err(|error| no_room(&error))?;
+    let mut work = runtime::spawn(carry_out(request, off.clone(), every).in_current_span())
+        .map_err(|error| no_room(&error))?;
     let mut called_off = false;
     let done = select! {
         biased;

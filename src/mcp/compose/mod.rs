@@ -43,7 +43,7 @@ pub enum Refusal {
     #[error("it has the key {0:?} twice, and which one Cursor reads is not certain")]
     Duplicate(String),
     /// `mcpServers` that is no object, or a top level that is no object: which.
-    #[error("{0} is not an object")]
+    #[error("{0} is not an object; make it one, or remove it")]
     Shape(String),
     /// UTF-16, or bytes that are no UTF-8: which.
     #[error("it is not UTF-8 text: {0}")]
