@@ -33,6 +33,12 @@ impl Cancel {
 }
 
 impl Cancelled {
+    /// Whether it is called off by now.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        *self.0.borrow()
+    }
+
     /// Resolves when it is called off; never, where nobody can call it off any more. To forget the other end is
     /// not to call it off.
     pub fn wait(&self) -> impl Future<Output = ()> + Send + use<> {
@@ -56,8 +62,10 @@ mod tests {
     #[tokio::test]
     async fn it_is_heard_before_and_after_the_wait_began() {
         let (before, heard) = cancel();
+        assert!(!heard.is_cancelled());
         before.cancel();
         before.cancel();
+        assert!(heard.is_cancelled());
         heard.wait().await;
         before.token().wait().await;
     }

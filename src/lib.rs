@@ -7,6 +7,7 @@
 //! - [`process`]: starting, watching, signalling and reaping process trees.
 //! - [`stream`]: bytes to lines to events, and events packed for the crossing into JavaScript.
 //! - [`turn`]: one prompt. Launches through `process`, reads through `stream`, decides the outcome.
+//! - [`session`]: prompts that Cursor remembers, one after the other, with a host's tools.
 //! - [`mcp`]: MCP servers staged in a worktree's `.cursor/mcp.json`: the manifest, composing, staging, leases, putting
 //!   in order. The only room that knows the manifest.
 //! - [`worktree`]: a worktree as git sees it, and the lines in the exclude file. The only room that knows git.
@@ -18,11 +19,11 @@
 //! - [`diagnostics`]: log records and where they go.
 //! - `binding`: the only room that knows N-API. Built with the feature `addon`; all else builds without it.
 //!
-//! A prompt walks `binding` → `turn` → `process` (standard input); bytes come back through `process` →
-//! `stream` → `turn` → `binding` → the callbacks. A probe walks `binding` → `cli` → `process`, and its output goes
-//! back to the parsers of `cli`. A lease walks `binding` → `mcp` → `worktree` → `lock` → `disk`; git is run by
-//! `process`. A tool call comes in by `bridge` → `binding` → the tool, and its result goes the same way back. No
-//! room calls one that is before it on these ways.
+//! A prompt walks `binding` → `session` → `turn` → `process` (standard input), past `session` where it stands alone;
+//! bytes come back through `process` → `stream` → `turn` → `binding` → the callbacks. A probe walks `binding` → `cli` →
+//! `process`, and its output goes back to the parsers of `cli`. A lease walks `binding` → `session` → `mcp` →
+//! `worktree` → `lock` → `disk`, past `session` too; git is run by `process`. A tool call comes in by `bridge` →
+//! `binding` → the tool, and its result goes the same way back. No room calls one that is before it on these ways.
 
 #[cfg(feature = "addon")]
 #[allow(
@@ -44,6 +45,7 @@ pub mod lock;
 pub mod mcp;
 pub mod process;
 pub mod runtime;
+pub mod session;
 pub mod stream;
 pub mod turn;
 pub mod worktree;

@@ -1,7 +1,8 @@
 //! The two directions between a running turn and whoever started it.
 
-use std::future::{Future, pending};
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
@@ -39,6 +40,7 @@ pub enum Taken {
 #[derive(Debug, Clone)]
 pub struct Control {
     abort: Cancel,
+    over: Arc<Mutex<bool>>,
     taken: mpsc::UnboundedSender<Taken>,
     ledger: Arc<Mutex<Ledger>>,
 }
@@ -47,8 +49,10 @@ pub struct Control {
 #[derive(Debug)]
 pub struct Controlled {
     abort: Cancelled,
-    /// Whoever answers for the turn is called off.
-    off: Option<Cancelled>,
+    /// What else ends the turn: whoever answers for it is called off, or its session ends.
+    off: Vec<Cancelled>,
+    /// Its outcome is a success, which no abort changes any more.
+    over: Arc<Mutex<bool>>,
     taken: mpsc::UnboundedReceiver<Taken>,
     ledger: Arc<Mutex<Ledger>>,
 }
@@ -59,19 +63,36 @@ pub fn control() -> (Control, Controlled) {
     let (abort, aborted) = cancel();
     let (taken, inbox) = mpsc::unbounded_channel();
     let ledger = Arc::new(Mutex::new(Ledger::new()));
+    let over = Arc::new(Mutex::new(false));
     let controlled = Controlled {
         abort: aborted,
-        off: None,
+        off: Vec::new(),
+        over: Arc::clone(&over),
         taken: inbox,
         ledger: Arc::clone(&ledger),
     };
-    (Control { abort, taken, ledger }, controlled)
+    let control = Control {
+        abort,
+        over,
+        taken,
+        ledger,
+    };
+    (control, controlled)
 }
 
 impl Control {
-    /// End the turn. More than once is as good as once.
-    pub fn abort(&self) {
-        self.abort.cancel();
+    /// End the turn. More than once is as good as once. `false` where it is too late for that: the turn has ended
+    /// well, and its outcome stands.
+    #[allow(
+        clippy::must_use_candidate,
+        reason = "most are as glad of an end as of an abort"
+    )]
+    pub fn abort(&self) -> bool {
+        let over = self.over.lock();
+        if !*over {
+            self.abort.cancel();
+        }
+        !*over
     }
 
     /// The batch under way was taken. Ignored where the turn is over.
@@ -86,35 +107,68 @@ impl Control {
     }
 }
 
+/// A look at a turn that holds nothing of it up: neither its end nor the wait for its consumer.
+#[derive(Debug, Clone)]
+pub(crate) struct SoFar {
+    ends: Vec<Cancelled>,
+    ledger: Arc<Mutex<Ledger>>,
+}
+
+impl SoFar {
+    /// Whether it is to end before its time.
+    pub(crate) fn is_called_off(&self) -> bool {
+        self.ends.iter().any(Cancelled::is_cancelled)
+    }
+
+    /// The session that the CLI named.
+    pub(crate) fn session_id(&self) -> Option<String> {
+        self.ledger.lock().session_id().map(str::to_owned)
+    }
+}
+
 impl Controlled {
     pub(super) fn ledger(&self) -> &Mutex<Ledger> {
         &self.ledger
     }
 
     /// That one calls the turn off too.
-    pub(super) fn also(self, off: Cancelled) -> Self {
-        Self {
-            off: Some(off),
-            ..self
+    pub(crate) fn also(mut self, off: Cancelled) -> Self {
+        self.off.push(off);
+        self
+    }
+
+    /// For whoever looks on.
+    pub(crate) fn so_far(&self) -> SoFar {
+        SoFar {
+            ends: self.ends().cloned().collect(),
+            ledger: Arc::clone(&self.ledger),
         }
     }
 
+    fn ends(&self) -> impl Iterator<Item = &Cancelled> {
+        std::iter::once(&self.abort).chain(&self.off)
+    }
+
     /// Resolves when the turn is to end; never, where nobody can abort it any more.
-    pub(super) fn aborted(&self) -> impl Future<Output = ()> + Send + use<> {
-        let aborted = self.abort.wait();
-        let off = self.off.as_ref().map(Cancelled::wait);
-        async move {
-            let off = async {
-                match off {
-                    Some(off) => off.await,
-                    None => pending().await,
-                }
-            };
-            tokio::select! {
-                () = aborted => {}
-                () = off => {}
-            }
-        }
+    pub(crate) fn aborted(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut ends: Vec<_> = self.ends().map(|end| Box::pin(end.wait())).collect();
+        poll_fn(move |context| {
+            let any = ends.iter_mut().any(|end| end.as_mut().poll(context).is_ready());
+            if any { Poll::Ready(()) } else { Poll::Pending }
+        })
+    }
+
+    /// Whether the turn was called off by now.
+    pub(super) fn is_called_off(&self) -> bool {
+        self.ends().any(Cancelled::is_cancelled)
+    }
+
+    /// It has ended well, unless it was called off before: then this is `false`. Whoever aborts it later is told
+    /// that it is over, so that both sides say the same of it.
+    pub(super) fn ends_well(&self) -> bool {
+        let mut over = self.over.lock();
+        *over = !self.is_called_off();
+        *over
     }
 
     /// What became of the batch under way. Where the starter is gone, nobody wants more.

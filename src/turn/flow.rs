@@ -5,13 +5,12 @@ use std::pin::pin;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStdin, ChildStdout};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
 
 use crate::cli::secrets::Secrets;
-use crate::process::{self, Exit, Owner, Running, Tree};
+use crate::process::{self, Exit, Owner, Running, Stdin, Stdout, Tree};
 use crate::stream::StreamParser;
 use crate::stream::batch::Batch;
 use crate::stream::event::{Event, OpenCall};
@@ -50,17 +49,7 @@ pub(super) async fn run(
 ) -> Result<Report, Box<Failure>> {
     // The rest is copied for the look-up; the prompt may be large.
     let prompt = std::mem::take(&mut request.prompt);
-    let fail = |cause| {
-        let partial = Report {
-            duration: started.elapsed(),
-            ..Report::default()
-        };
-        Box::new(Failure {
-            cause,
-            stderr_tail: None,
-            partial,
-        })
-    };
+    let fail = |cause| Box::new(Failure::unstarted(cause, started.elapsed()));
     let controlled = controlled.also(process::called_off(request.owner));
     let mut aborted = pin!(controlled.aborted());
     let (presence, departure) = process::presence();
@@ -85,7 +74,7 @@ pub(super) async fn run(
 
 struct Flow<C> {
     program: PathBuf,
-    stdout: ChildStdout,
+    stdout: Stdout,
     tree: Tree,
     stdin: Beside,
     stderr: Stderr,
@@ -223,7 +212,8 @@ impl<C: Consumer> Flow<C> {
             end = End::Failed(cause);
         }
         let ended = behind.exit;
-        let good = good && matches!(end, End::Done);
+        // Its processes may have taken long to end.
+        let good = good && matches!(end, End::Done) && !controlled.is_called_off();
         let (stderr_tail, leftovers) =
             tokio::join!(stderr.end(&self.secrets), behind.settle(good, &self.secrets));
         let own_exit = self.watch.exit();
@@ -240,7 +230,8 @@ impl<C: Consumer> Flow<C> {
                 Some(result) if result.is_error => {
                     outcome::reported(&self.secrets.redact(result.text.clone()), &stderr_tail)
                 }
-                Some(_) => return Ok(report),
+                Some(_) if controlled.ends_well() => return Ok(report),
+                Some(_) => Cause::Aborted,
                 // One that stayed without a word until it was ended did not fail by itself.
                 None => {
                     let exit = own_exit.unwrap_or(Exit::Code(0));
@@ -382,7 +373,7 @@ impl<C: Consumer> Flow<C> {
 }
 
 /// Write the prompt and close the pipe. A process that does not read it all says by its exit what that means.
-async fn write_prompt(mut stdin: ChildStdin, prompt: String) {
+async fn write_prompt(mut stdin: Stdin, prompt: String) {
     if let Err(error) = stdin.write_all(prompt.as_bytes()).await {
         tracing::debug!(%error, "the prompt was not read to its end");
     }

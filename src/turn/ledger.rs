@@ -121,6 +121,11 @@ impl Ledger {
                 .is_some_and(|id| Some(id) != self.session_id.as_deref())
     }
 
+    /// The session that was named, if one was.
+    pub(super) fn session_id(&self) -> Option<&str> {
+        self.session_id.as_deref()
+    }
+
     /// Whether a record ended the turn, and well.
     pub(super) fn succeeded(&self) -> bool {
         self.finished().is_some_and(|result| !result.is_error)

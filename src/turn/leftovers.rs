@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::cli::secrets::Secrets;
-use crate::process::{Busy, Exit, Mark, Owner, Pending, Reach, Tree, guard, survey};
+use crate::process::{Busy, Exit, Mark, Owner, Pending, Reach, Tree, survey};
 
 use super::workspace::{Last, Stay};
 
@@ -118,8 +118,7 @@ impl Behind {
             // It was a good one until its last events were taken.
             left = pending.end(grace).await;
         } else if leftovers == Leftovers::Keep {
-            guard::keep(mark.number());
-            pending.spare();
+            pending.keep(mark);
         } else if let Some(pending) = stay.leave_behind(pending) {
             left = pending.end(grace).await;
         }

@@ -26,6 +26,7 @@ use crate::cli::args::TurnFlags;
 use crate::process::Owner;
 use crate::stream::ParserOptions;
 
+pub(crate) use control::SoFar;
 pub use control::{Consumer, ConsumerGone, Control, Controlled, Taken, control};
 pub use leftovers::{Leftover, Leftovers};
 pub use limits::Limits;
@@ -126,6 +127,9 @@ fn kind(cause: &Cause) -> &'static str {
         Cause::NotFound { .. } => "not-found",
         Cause::NotRunnable { .. } => "not-runnable",
         Cause::SpawnFailed { .. } => "spawn-failed",
+        Cause::LauncherUnsupported { .. } => "launcher-unsupported",
+        Cause::UnsafeToken { .. } => "unsafe-token",
+        Cause::CommandTooLong { .. } => "command-too-long",
         Cause::FirstLineTimeout => "first-line-timeout",
         Cause::InactivityTimeout => "inactivity-timeout",
         Cause::ToolTimeout { .. } => "tool-timeout",
@@ -134,6 +138,7 @@ fn kind(cause: &Cause) -> &'static str {
         Cause::Reported { .. } => "reported",
         Cause::NoResult => "no-result",
         Cause::Exited { .. } => "exited",
+        Cause::Disposed => "disposed",
         Cause::Internal(_) => "internal",
     }
 }

@@ -89,6 +89,30 @@ pub enum Cause {
         /// True where it was short of something that comes back.
         transient: bool,
     },
+    /// There is one, and nothing here starts such a file.
+    #[error("Cursor CLI spawn failed for {target}: {reason}")]
+    LauncherUnsupported {
+        /// The program.
+        target: String,
+        /// What is started, and which setting to change.
+        reason: String,
+    },
+    /// A word of the command line cannot be passed on as it is.
+    #[error("Cursor CLI spawn failed for {target}: {reason}")]
+    UnsafeToken {
+        /// The program.
+        target: String,
+        /// The word, and what is wrong with it.
+        reason: String,
+    },
+    /// The command line is too long for what reads it.
+    #[error("Cursor CLI spawn failed for {target}: {reason}")]
+    CommandTooLong {
+        /// The program.
+        target: String,
+        /// How long it is, and may be.
+        reason: String,
+    },
     /// No line came in time.
     #[error("Cursor CLI first-line timeout")]
     FirstLineTimeout,
@@ -128,6 +152,9 @@ pub enum Cause {
         /// What that means, where it is known.
         class: Option<FailureClass>,
     },
+    /// Its session was disposed before it began.
+    #[error("Cursor session is disposed.")]
+    Disposed,
     /// A fault of this library.
     #[error("fusion-cursor-native failed inside: {0}")]
     Internal(String),
@@ -159,6 +186,22 @@ pub struct Failure {
     pub partial: Report,
 }
 
+impl Failure {
+    /// Of a turn for which nothing was started.
+    #[must_use]
+    pub fn unstarted(cause: Cause, duration: Duration) -> Self {
+        let partial = Report {
+            duration,
+            ..Report::default()
+        };
+        Self {
+            cause,
+            stderr_tail: None,
+            partial,
+        }
+    }
+}
+
 /// How much of what the CLI said goes into an error's message, in characters; all of the tail is beside it.
 const SAID_LIMIT: usize = 2000;
 
@@ -169,7 +212,8 @@ pub(super) fn without_result(exit: Exit, stderr: &str, stray: &str) -> Cause {
         return Cause::NoResult;
     }
     let status = match (exit.code(), exit.signal_name()) {
-        (Some(code), _) => code.to_string(),
+        // As Node has it, and everybody who looks up an error of Windows.
+        (Some(code), _) => code.cast_unsigned().to_string(),
         (None, name) => name.unwrap_or_default(),
     };
     // Where only the stray lines explain the end, they are the message.
@@ -267,6 +311,15 @@ mod tests {
         let long = format!("{}é", "x".repeat(5000));
         let message = without_result(Exit::Code(1), &long, "").to_string();
         assert!(message.ends_with("xé") && message.chars().count() < 2100);
+    }
+
+    #[test]
+    fn a_code_of_windows_is_told_as_it_is_known_there() {
+        let exit = Exit::Code(0xC000_0005_u32.cast_signed());
+        assert_eq!(
+            without_result(exit, "", "").to_string(),
+            "Cursor CLI exited 3221225477: "
+        );
     }
 
     #[test]

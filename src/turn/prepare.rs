@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::cli::args::turn_args;
 use crate::cli::candidates::Places;
-use crate::cli::locate::{LocateError, Program, locate};
+use crate::cli::launcher::{self, LauncherError, Order};
+use crate::cli::locate::{LocateError, locate};
 use crate::process::{self, Launch, Presence, Refusal, Running};
 
 use super::workspace::Stay;
@@ -63,10 +64,7 @@ fn launch(request: &TurnRequest) -> Result<Launch, Cause> {
     let target = request.binary.as_deref().unwrap_or("cursor-agent");
     check_workspace(&request.cwd, target)?;
     let places = Places::of(&request.environment);
-    let Program {
-        path: program,
-        leading,
-    } = locate(request.binary.as_deref(), &places).map_err(|error| match error {
+    let program = locate(request.binary.as_deref(), &places).map_err(|error| match error {
         LocateError::NotFound(reason) => Cause::NotFound {
             target: target.into(),
             reason,
@@ -75,17 +73,23 @@ fn launch(request: &TurnRequest) -> Result<Launch, Cause> {
             target: target.into(),
             reason,
         },
+        LocateError::Unsupported(reason) => Cause::LauncherUnsupported {
+            target: target.into(),
+            reason,
+        },
     })?;
-    let args = leading
-        .into_iter()
-        .chain(turn_args(&request.flags, &request.cwd))
-        .collect();
-    Ok(Launch {
+    let target = program.path.display().to_string();
+    let order = Order {
         program,
-        args,
+        args: turn_args(&request.flags, &request.cwd),
         cwd: request.cwd.clone(),
-        env: request.environment.clone(),
+        environment: request.environment.clone(),
         owner: request.owner,
+    };
+    launcher::launch(order).map_err(|error| match error {
+        LauncherError::Unsupported(reason) => Cause::LauncherUnsupported { target, reason },
+        LauncherError::UnsafeToken(reason) => Cause::UnsafeToken { target, reason },
+        LauncherError::TooLong(reason) => Cause::CommandTooLong { target, reason },
     })
 }
 
@@ -142,6 +146,7 @@ fn refused(launch: &Launch, error: &io::Error) -> Cause {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
@@ -158,6 +163,7 @@ mod tests {
             cwd: "/".into(),
             env: Vec::new(),
             owner: Owner(0),
+            via: None,
         }
     }
 

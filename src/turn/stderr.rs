@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
-use tokio::process::ChildStderr;
 
 use crate::cli::secrets::Secrets;
-use crate::process::Tail;
+use crate::process::{self, Tail};
 
 use super::beside::Beside;
 use super::outcome::last_bytes;
@@ -28,7 +27,7 @@ pub(super) struct Stderr {
 }
 
 impl Stderr {
-    pub(super) fn read(stderr: ChildStderr) -> Self {
+    pub(super) fn read(stderr: process::Stderr) -> Self {
         let tail = Arc::new(Mutex::new(Tail::new(LIMIT + MARGIN)));
         let task = Beside::spawn(keep(stderr, Arc::clone(&tail)));
         Self { tail, task }
@@ -42,7 +41,7 @@ impl Stderr {
     }
 }
 
-async fn keep(mut stderr: ChildStderr, tail: Arc<Mutex<Tail>>) {
+async fn keep(mut stderr: process::Stderr, tail: Arc<Mutex<Tail>>) {
     let mut chunk = vec![0; 4096];
     while let Ok(length @ 1..) = stderr.read(&mut chunk).await {
         tail.lock().push(&chunk[..length]);
