@@ -11,12 +11,10 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
 
 /** A bridge that is open. */
 export declare class BridgeHandle {
-  /** Where calls go. */
-  url(): string
+  /** What Cursor is to start. */
+  entry(child: BridgeChild): BridgeEntry
   /** What a caller has to show. */
   token(): string
-  /** The file for the child. */
-  schemaFile(): string
   /** What a call asks for; nothing where nobody waits for it any more. */
   take(number: number): BridgeCall | null
   /** The result of a call: the JSON text that the caller gets. */
@@ -62,6 +60,28 @@ export declare class Inquiry {
   providerModels(options: InquiryOptions): Promise<ModelsAnswer>
 }
 
+/** A session. The core knows what it holds: to forget this object is not to dispose it. */
+export declare class SessionHandle {
+  /** Put a turn in line. `onBatch` gets one batch at a time; the next comes after `taken`. */
+  startTurn(prompt: string, wantsEvents: boolean, wantsPayloads: boolean, onBatch: (batch: EventBatch) => void): TurnHandle
+  /** What Cursor calls it, as far as is known. */
+  sessionId(): string | null
+  /** Why its tools cannot be called now. */
+  problem(): StagingProblem | null
+  /** The tools' names as Cursor shows them. */
+  toolNames(): Array<string>
+  /** End it, and wait until all of it is gone; what could not be taken out of the worktree. */
+  dispose(): Promise<StagingProblem | null>
+}
+
+/** A session that is being made. */
+export declare class SessionStart {
+  /** Take back what was done. A session that is there already is the caller's to dispose. */
+  giveUp(): void
+  /** The session, once it is there. Can be asked once. */
+  opened(): Promise<SessionAnswer>
+}
+
 /** One staging that can be given up. */
 export declare class Staging {
   constructor(scope: number)
@@ -85,8 +105,8 @@ export declare class StreamReader {
 
 /** A running turn. */
 export declare class TurnHandle {
-  /** End the turn. `settled` resolves when its processes are gone. */
-  abort(): void
+  /** End the turn. `settled` resolves when its processes are gone. `false`: it has ended well before that. */
+  abort(): boolean
   /** The batch that was given is done with; `false` ends the turn. */
   taken(goOn: boolean): void
   /** What the turn has so far. */
@@ -122,6 +142,22 @@ export interface BridgeCall {
   callId: string
   /** JSON text. */
   arguments: string
+}
+
+/** The child that serves the tools to Cursor. */
+export interface BridgeChild {
+  command: string
+  script: string
+  /** Names and values of what that program needs to run it, one after the other. */
+  env: Array<string>
+}
+
+/** How that child is started. */
+export interface BridgeEntry {
+  command: string
+  args: Array<string>
+  /** Names and values, one after the other. */
+  env: Array<string>
 }
 
 /** What happens to a call. */
@@ -161,6 +197,9 @@ export declare function coreTarget(): string
 
 /** The version that was compiled in. */
 export declare function coreVersion(): string
+
+/** Begin with a session. `onEvent` is told of its tools' calls and of their ends. */
+export declare function createSession(scope: number, options: SessionOptions, onEvent: (event: BridgeEvent) => void): SessionStart
 
 /** Bytes that came and could not be used. */
 export interface DroppedLines {
@@ -323,6 +362,59 @@ export interface ResidueAnswer {
   what: string
 }
 
+/** What all turns of a session have in common. `lib/` has checked it. */
+export interface RunOptions {
+  cwd: string
+  binary?: string
+  model?: string
+  coding: boolean
+  /** An earlier session to go on with. */
+  resumeId?: string
+  /** Also where no tool is staged. */
+  approveMcps: boolean
+  workspaceFlag: boolean
+  /** Names and values of the host's environment, one after the other. */
+  hostEnv: Array<string>
+  /** The same of what the caller adds. */
+  addedEnv: Array<string>
+  firstLineTimeoutMs?: number
+  inactivityTimeoutMs?: number
+  toolTimeoutMs?: number
+  exitGraceMs?: number
+  killGraceMs?: number
+  maxLineBytes?: number
+  /** Processes that are still there after a good turn live on. */
+  keepLeftovers: boolean
+}
+
+/** What a start came to. Without a session it was given up. */
+export interface SessionAnswer {
+  session?: SessionHandle
+  /** For its tools, where they can be called. */
+  bridge?: BridgeHandle
+}
+
+/** What `lib/` has checked and passes on. */
+export interface SessionOptions {
+  run: RunOptions
+  systemPrompt?: string
+  skills: Array<string>
+  lockTimeoutMs?: number
+  /** What Cursor starts; absent where there are no tools. */
+  server?: SessionServer
+  /** The tools; both or neither. */
+  bridge?: BridgeOptions
+}
+
+/** The server that is staged for a session. */
+export interface SessionServer {
+  key: string
+  command: string
+  script: string
+  /** Names and values of what that program needs to run the script, one after the other. */
+  env: Array<string>
+}
+
 /** Send this environment's records that pass the filter to a function, as JSON text, or to standard error. */
 export declare function setLog(scope: number, filter: string, sink?: ((arg: string) => unknown) | undefined | null): void
 
@@ -363,32 +455,14 @@ export interface TrackingAnswer {
   problem?: StagingProblem
 }
 
-/** What `lib/` has checked and passes on. */
+/** What a single turn is asked besides. */
 export interface TurnOptions {
-  cwd: string
+  run: RunOptions
   prompt: string
-  binary?: string
-  model?: string
-  coding: boolean
-  resumeId?: string
-  approveMcps: boolean
-  workspaceFlag: boolean
-  /** Names and values of the host's environment, one after the other. */
-  hostEnv: Array<string>
-  /** The same of what the caller adds. */
-  addedEnv: Array<string>
-  firstLineTimeoutMs?: number
-  inactivityTimeoutMs?: number
-  toolTimeoutMs?: number
-  exitGraceMs?: number
-  killGraceMs?: number
-  maxLineBytes?: number
   /** The MCP server whose `fn_*` tools have their bare names. */
   ownServer?: string
   /** False: nobody looks at events, so none are sent. */
   wantsEvents: boolean
-  /** Processes that are still there after a good turn live on. */
-  keepLeftovers: boolean
   /** True: whoever gets a tool's event reads its payloads. */
   wantsPayloads: boolean
 }

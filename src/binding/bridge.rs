@@ -1,5 +1,6 @@
 //! Tool bridges as JavaScript sees them: calls come by a function, and answers go back by the handle.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +9,13 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, 
 use napi::{Env, Status};
 use napi_derive::napi;
 
-use crate::bridge::{self, Bridge, BridgeError, BridgeRequest, HostGone, Start, Tools, Why};
-use crate::disk::Fault;
-use crate::mcp::Reason;
+use crate::bridge::{self, Bridge, BridgeRequest, Child, HostGone, Start, Tools, Why};
 use crate::process::Owner;
+use crate::session::told;
 
-use super::codes::staging_code;
-use super::lease::{StagingProblem, text};
+use super::lease::StagingProblem;
 use super::promise::answer;
+use super::turn::pairs;
 
 /// What `lib/` has checked and passes on.
 #[napi(object, object_to_js = false)]
@@ -28,6 +28,34 @@ pub struct BridgeOptions {
     pub call_timeout_ms: f64,
     /// Tools that were passed and are not published.
     pub left_out: u32,
+}
+
+/// The child that serves the tools to Cursor.
+#[napi(object, object_to_js = false)]
+pub struct BridgeChild {
+    pub command: String,
+    pub script: String,
+    /// Names and values of what that program needs to run it, one after the other.
+    pub env: Vec<String>,
+}
+
+impl From<BridgeChild> for Child {
+    fn from(BridgeChild { command, script, env }: BridgeChild) -> Self {
+        Self {
+            command,
+            script,
+            env: pairs(env),
+        }
+    }
+}
+
+/// How that child is started.
+#[napi(object, object_from_js = false)]
+pub struct BridgeEntry {
+    pub command: String,
+    pub args: Vec<String>,
+    /// Names and values, one after the other.
+    pub env: Vec<String>,
 }
 
 /// What happens to a call.
@@ -55,11 +83,12 @@ pub struct BridgeAnswer {
 }
 
 /// Weak: a bridge keeps no process alive. Its queue has no limit, and needs none: calls are bounded by connections.
-type OnEvent = ThreadsafeFunction<BridgeEvent, UnknownReturnValue, BridgeEvent, Status, false, true>;
+pub(super) type OnEvent =
+    ThreadsafeFunction<BridgeEvent, UnknownReturnValue, BridgeEvent, Status, false, true>;
 
 /// The tools of the JavaScript thread that opened the bridge.
-struct JavaScript {
-    on_event: OnEvent,
+pub(super) struct JavaScript {
+    pub(super) on_event: OnEvent,
 }
 
 impl JavaScript {
@@ -91,7 +120,7 @@ impl Tools for JavaScript {
 /// A bridge that is open.
 #[napi]
 pub struct BridgeHandle {
-    bridge: Bridge,
+    pub(super) bridge: Bridge,
 }
 
 /// Open a bridge. `onEvent` is told of calls and of their ends.
@@ -112,12 +141,7 @@ pub fn open_bridge(
     };
     let left_out = options.left_out;
     answer(env, async move {
-        if left_out > 0 {
-            tracing::debug!(
-                count = left_out,
-                "tools are not published: no fn_* name, or nothing to execute"
-            );
-        }
+        log_left_out(left_out);
         match bridge::open(request).await {
             Ok(bridge) => BridgeAnswer {
                 bridge: Some(BridgeHandle { bridge }),
@@ -125,7 +149,7 @@ pub fn open_bridge(
             },
             Err(error) => BridgeAnswer {
                 bridge: None,
-                problem: Some(told(&error)),
+                problem: Some(StagingProblem::told(&told(&error), Path::new(""))),
             },
         }
     })
@@ -133,22 +157,25 @@ pub fn open_bridge(
 
 #[napi]
 impl BridgeHandle {
-    /// Where calls go.
+    /// What Cursor is to start.
     #[napi(catch_unwind)]
-    pub fn url(&self) -> String {
-        self.bridge.url()
+    pub fn entry(&self, child: BridgeChild) -> BridgeEntry {
+        let entry = self.bridge.entry(&child.into());
+        BridgeEntry {
+            command: entry.command,
+            args: entry.args,
+            env: entry
+                .env
+                .into_iter()
+                .flat_map(|(name, value)| [name, value])
+                .collect(),
+        }
     }
 
     /// What a caller has to show.
     #[napi(catch_unwind)]
     pub fn token(&self) -> String {
         self.bridge.token().reveal().to_owned()
-    }
-
-    /// The file for the child.
-    #[napi(catch_unwind)]
-    pub fn schema_file(&self) -> String {
-        text(&self.bridge.schema_file())
     }
 
     /// What a call asks for; nothing where nobody waits for it any more.
@@ -184,27 +211,17 @@ impl Drop for BridgeHandle {
     }
 }
 
-/// A day at most, which keeps sums in range.
-fn limit(ms: f64) -> Duration {
-    const LONGEST_MS: f64 = 86_400_000.0;
-    Duration::try_from_secs_f64(ms.clamp(1.0, LONGEST_MS) / 1000.0).unwrap_or(Duration::from_secs(600))
+pub(super) fn log_left_out(count: u32) {
+    if count > 0 {
+        tracing::debug!(
+            count,
+            "tools are not published: no fn_* name, or nothing to execute"
+        );
+    }
 }
 
-fn told(error: &BridgeError) -> StagingProblem {
-    let (reason, path) = match error {
-        BridgeError::NoFolder(disk) => match disk.what {
-            Fault::Denied(_) => (Reason::ReadOnly, Some(text(&disk.path))),
-            Fault::Symlink => (Reason::Symlink, Some(text(&disk.path))),
-            Fault::NotAFolder(_) | Fault::NotAFile(_) => (Reason::NotAFile, Some(text(&disk.path))),
-            _ => (Reason::Io, Some(text(&disk.path))),
-        },
-        _ => (Reason::Io, None),
-    };
-    StagingProblem {
-        code: staging_code(reason),
-        reason: reason.as_str(),
-        path,
-        message: error.to_string(),
-        retryable: reason.is_retryable(),
-    }
+/// A day at most, which keeps sums in range.
+pub(super) fn limit(ms: f64) -> Duration {
+    const LONGEST_MS: f64 = 86_400_000.0;
+    Duration::try_from_secs_f64(ms.clamp(1.0, LONGEST_MS) / 1000.0).unwrap_or(Duration::from_secs(600))
 }

@@ -11,6 +11,9 @@ pub(super) fn code(cause: &Cause) -> &'static str {
         Cause::NotFound { .. } => "CURSOR_NOT_FOUND",
         Cause::NotRunnable { .. } => "CURSOR_NOT_RUNNABLE",
         Cause::SpawnFailed { .. } => "CURSOR_SPAWN_FAILED",
+        Cause::LauncherUnsupported { .. } => "CURSOR_LAUNCHER_UNSUPPORTED",
+        Cause::UnsafeToken { .. } => "CURSOR_UNSAFE_TOKEN",
+        Cause::CommandTooLong { .. } => "CURSOR_COMMAND_TOO_LONG",
         Cause::FirstLineTimeout => "CURSOR_FIRST_LINE_TIMEOUT",
         Cause::InactivityTimeout => "CURSOR_INACTIVITY_TIMEOUT",
         Cause::ToolTimeout { .. } => "CURSOR_TOOL_TIMEOUT",
@@ -19,6 +22,7 @@ pub(super) fn code(cause: &Cause) -> &'static str {
         Cause::Reported { class, .. } => class.map_or("CURSOR_REPORTED_ERROR", class_code),
         Cause::Exited { class, .. } => class.map_or("CURSOR_EXITED", class_code),
         Cause::NoResult => "CURSOR_NO_RESULT",
+        Cause::Disposed => "CURSOR_SESSION_DISPOSED",
         Cause::Internal(_) => "CURSOR_INTERNAL",
     }
 }

@@ -173,7 +173,7 @@ pub fn classify_tracking(scope: u32, worktree_path: String, host_env: Vec<String
 }
 
 /// Nothing where it was called off.
-fn told(error: &StagingError, worktree: &Path) -> Option<StagingProblem> {
+pub(super) fn told(error: &StagingError, worktree: &Path) -> Option<StagingProblem> {
     error
         .problem()
         .map(|problem| StagingProblem::told(problem, worktree))

@@ -16,5 +16,6 @@ pub mod parser;
 pub mod probe;
 mod promise;
 pub mod scope;
+pub mod session;
 pub mod turn;
 pub mod worktree;

@@ -9,7 +9,7 @@ use super::promise::promise;
 
 static ARMED: Mutex<Option<String>> = Mutex::new(None);
 
-/// Panic the next time that this place is reached: `callback`, `task`, `stream`, `inquiry` or `staging`.
+/// Panic the next time that this place is reached: `callback`, `task`, `stream`, `inquiry`, `staging` or `session`.
 #[napi(catch_unwind)]
 pub fn arm_panic(place: String) {
     *ARMED.lock() = Some(place);

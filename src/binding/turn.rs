@@ -1,6 +1,7 @@
 //! One turn as JavaScript sees it: start, abort, take batches, and what it came to.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use napi::bindgen_prelude::{Error, Object, Result};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue};
@@ -24,16 +25,17 @@ use super::batch::EventBatch;
 use super::codes::code;
 use super::promise::{no_room, panic_text, promise};
 
-/// What `lib/` has checked and passes on.
+/// What all turns of a session have in common. `lib/` has checked it.
 #[napi(object, object_to_js = false)]
 #[allow(clippy::struct_excessive_bools, reason = "it mirrors an options object")]
-pub struct TurnOptions {
+pub struct RunOptions {
     pub cwd: String,
-    pub prompt: String,
     pub binary: Option<String>,
     pub model: Option<String>,
     pub coding: bool,
+    /// An earlier session to go on with.
     pub resume_id: Option<String>,
+    /// Also where no tool is staged.
     pub approve_mcps: bool,
     pub workspace_flag: bool,
     /// Names and values of the host's environment, one after the other.
@@ -46,12 +48,30 @@ pub struct TurnOptions {
     pub exit_grace_ms: Option<f64>,
     pub kill_grace_ms: Option<f64>,
     pub max_line_bytes: Option<u32>,
+    /// Processes that are still there after a good turn live on.
+    pub keep_leftovers: bool,
+}
+
+impl RunOptions {
+    /// With paths from the folder that the host is in now.
+    pub(super) fn here(self) -> Self {
+        Self {
+            cwd: absolute(self.cwd),
+            binary: self.binary.map(program),
+            ..self
+        }
+    }
+}
+
+/// What a single turn is asked besides.
+#[napi(object, object_to_js = false)]
+pub struct TurnOptions {
+    pub run: RunOptions,
+    pub prompt: String,
     /// The MCP server whose `fn_*` tools have their bare names.
     pub own_server: Option<String>,
     /// False: nobody looks at events, so none are sent.
     pub wants_events: bool,
-    /// Processes that are still there after a good turn live on.
-    pub keep_leftovers: bool,
     /// True: whoever gets a tool's event reads its payloads.
     pub wants_payloads: bool,
 }
@@ -79,7 +99,7 @@ pub struct TurnOutcome {
     pub dropped_bytes: f64,
     /// Whether a process ran.
     pub ran: bool,
-    pub exit_code: Option<i32>,
+    pub exit_code: Option<u32>,
     pub signal: Option<String>,
     pub leftovers: Vec<LeftoverProcess>,
 }
@@ -91,11 +111,11 @@ pub struct LeftoverProcess {
     pub command: String,
 }
 
-type OnBatch = ThreadsafeFunction<EventBatch, UnknownReturnValue, EventBatch, Status, false>;
+pub(super) type OnBatch = ThreadsafeFunction<EventBatch, UnknownReturnValue, EventBatch, Status, false>;
 
 /// The consumer of a turn: a function of the JavaScript thread that started it.
-struct JavaScript {
-    on_batch: OnBatch,
+pub(super) struct JavaScript {
+    pub(super) on_batch: OnBatch,
 }
 
 impl Consumer for JavaScript {
@@ -111,7 +131,7 @@ impl Consumer for JavaScript {
     }
 }
 
-type Task = JoinHandle<std::result::Result<Report, Box<Failure>>>;
+pub(super) type Task = JoinHandle<std::result::Result<Report, Box<Failure>>>;
 
 /// A running turn.
 #[napi]
@@ -128,32 +148,24 @@ pub fn start_turn(
     #[napi(ts_arg_type = "(batch: EventBatch) => void")] on_batch: OnBatch,
 ) -> Result<TurnHandle> {
     let (control, controlled) = turn::control();
-    let options = TurnOptions {
-        cwd: absolute(options.cwd),
-        // A name is looked up; only a path means a place.
-        binary: options.binary.map(|binary| {
-            if binary.contains(std::path::is_separator) {
-                absolute(binary)
-            } else {
-                binary
-            }
-        }),
-        ..options
-    };
+    let run = options.run.here();
     let task = runtime::spawn(async move {
         #[cfg(feature = "panic-hooks")]
         super::panics::trip("task");
-        turn::run(request(scope, options), controlled, JavaScript { on_batch }).await
+        let request = TurnRequest {
+            prompt: options.prompt,
+            own_server: options.own_server,
+            wants: wants(options.wants_events, options.wants_payloads),
+            ..request(scope, run)
+        };
+        turn::run(request, controlled, JavaScript { on_batch }).await
     })
     .map_err(no_room)?;
-    Ok(TurnHandle {
-        control,
-        task: Mutex::new(Some(task)),
-    })
+    Ok(TurnHandle::new(control, task))
 }
 
-/// Not on the JavaScript thread: a large environment takes a while.
-fn request(scope: u32, options: TurnOptions) -> TurnRequest {
+/// One without a prompt. Not on the JavaScript thread: a large environment takes a while.
+pub(super) fn request(scope: u32, options: RunOptions) -> TurnRequest {
     let host = pairs(options.host_env);
     let said = LimitOptions {
         first_line_ms: options.first_line_timeout_ms,
@@ -169,7 +181,7 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
     let limits = Limits::new(&said, variable);
     TurnRequest {
         cwd: PathBuf::from(options.cwd),
-        prompt: options.prompt,
+        prompt: String::new(),
         binary: options.binary,
         flags: TurnFlags {
             model: options.model,
@@ -182,13 +194,9 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
         limits,
         // The command line never asks for partial output.
         stream: super::parser::options(options.max_line_bytes, false),
-        own_server: options.own_server,
+        own_server: None,
         owner: Owner(scope),
-        wants: match (options.wants_events, options.wants_payloads) {
-            (false, _) => Wants::Nothing,
-            (true, false) => Wants::Events,
-            (true, true) => Wants::Payloads,
-        },
+        wants: Wants::Nothing,
         leftovers: if options.keep_leftovers {
             Leftovers::Keep
         } else {
@@ -197,12 +205,21 @@ fn request(scope: u32, options: TurnOptions) -> TurnRequest {
     }
 }
 
+impl TurnHandle {
+    pub(super) fn new(control: Control, task: Task) -> Self {
+        Self {
+            control,
+            task: Mutex::new(Some(task)),
+        }
+    }
+}
+
 #[napi]
 impl TurnHandle {
-    /// End the turn. `settled` resolves when its processes are gone.
+    /// End the turn. `settled` resolves when its processes are gone. `false`: it has ended well before that.
     #[napi(catch_unwind)]
-    pub fn abort(&self) {
-        self.control.abort();
+    pub fn abort(&self) -> bool {
+        self.control.abort()
     }
 
     /// The batch that was given is done with; `false` ends the turn.
@@ -238,11 +255,7 @@ impl TurnHandle {
 
 /// A panic in the task. Whatever the task held was dropped, its processes killed.
 fn internal(ended: JoinError) -> Failure {
-    Failure {
-        cause: Cause::Internal(panic_text(ended)),
-        stderr_tail: None,
-        partial: Report::default(),
-    }
+    Failure::unstarted(Cause::Internal(panic_text(ended)), Duration::ZERO)
 }
 
 impl From<Failure> for TurnOutcome {
@@ -282,7 +295,10 @@ impl From<Report> for TurnOutcome {
             dropped_lines: report.dropped.lines as f64,
             dropped_bytes: report.dropped.bytes as f64,
             ran: report.exit.is_some(),
-            exit_code: report.exit.and_then(crate::process::Exit::code),
+            exit_code: report
+                .exit
+                .and_then(crate::process::Exit::code)
+                .map(i32::cast_unsigned),
             signal: report.exit.and_then(crate::process::Exit::signal_name),
             leftovers: report.leftovers.into_iter().map(LeftoverProcess::from).collect(),
         }
@@ -292,6 +308,23 @@ impl From<Report> for TurnOutcome {
 impl From<Leftover> for LeftoverProcess {
     fn from(Leftover { pid, command }: Leftover) -> Self {
         Self { pid, command }
+    }
+}
+
+pub(super) fn wants(events: bool, payloads: bool) -> Wants {
+    match (events, payloads) {
+        (false, _) => Wants::Nothing,
+        (true, false) => Wants::Events,
+        (true, true) => Wants::Payloads,
+    }
+}
+
+/// A name is looked up; only a path means a place.
+fn program(binary: String) -> String {
+    if binary.contains(std::path::is_separator) {
+        absolute(binary)
+    } else {
+        binary
     }
 }
 
