@@ -34,7 +34,8 @@ export interface CursorPromptInput {
   workspaceFlagRequired?: boolean;
   /**
    * Ends the turn: the promise rejects at once with a {@link CursorError} of code `CURSOR_ABORTED` whose `cause` is
-   * `signal.reason`, and the processes are ended behind it. Aborted before the call, nothing is started.
+   * `signal.reason`, and the processes are ended behind it. Aborted before the call, nothing is started; aborted when
+   * the turn has ended well and its processes are gone, it gives its result.
    */
   signal?: AbortSignal;
   /**
@@ -57,7 +58,10 @@ export interface CursorPromptInput {
   toolTimeoutMs?: number;
   /** How long the process may stay after its `result`, in milliseconds, before it is ended. The turn is a success all the same. Default: 2000. */
   exitGraceMs?: number;
-  /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 2000. */
+  /**
+   * Time between SIGTERM and SIGKILL, in milliseconds. Default: 2000. On Windows nobody can be asked to end, and it
+   * has no meaning.
+   */
   killGraceMs?: number;
   /**
    * What becomes of processes that the turn started and that are still there after a **good** turn.
@@ -89,21 +93,22 @@ export interface CursorPromptInput {
    */
   fusionServerKey?: string;
   /** New text of the answer. */
-  onText?(text: string): void | Promise<void>;
+  onText?(text: string): unknown;
   /** New text of the model's thinking. */
-  onThinking?(text: string): void | Promise<void>;
+  onThinking?(text: string): unknown;
   /** A tool call has begun. `name` is the MCP tool's own name where it is one. */
-  onToolStart?(name: string, args?: Record<string, unknown>, info?: ToolCallInfo): void | Promise<void>;
+  onToolStart?(name: string, args?: Record<string, unknown>, info?: ToolCallInfo): unknown;
   /** A tool call has ended. `isError` is true for every outcome but success. */
-  onToolEnd?(name: string, isError: boolean, result?: unknown, info?: ToolCallInfo): void | Promise<void>;
+  onToolEnd?(name: string, isError: boolean, result?: unknown, info?: ToolCallInfo): unknown;
   /**
    * Every event, in order, before the callbacks above see it.
    *
    * For all five callbacks: they run in stream order, never two at a time. One that throws or rejects ends
    * the turn with that error. One that returns a promise holds the stream until it settles; meanwhile the
-   * process's output is read no further than a bounded buffer, so a slow consumer costs no memory.
+   * process's output is read no further than a bounded buffer, so a slow consumer costs no memory. What else they
+   * return does not matter.
    */
-  onEvent?(event: CursorStreamEvent): void | Promise<void>;
+  onEvent?(event: CursorStreamEvent): unknown;
 }
 
 /** Which tool call a callback is about. */
@@ -141,7 +146,7 @@ export interface CursorPromptResult {
   dropped: { lines: number; bytes: number };
   /** The exit code; `null` where a signal ended the process. */
   exitCode: number | null;
-  /** The signal that ended the process, as in `SIGTERM`. */
+  /** The signal that ended the process, as in `SIGTERM`. None on Windows, where a process that is ended exits with 1. */
   signal: string | null;
   /**
    * Processes of the turn that are still there now: kept, waiting for another turn in the same `cwd` to end, or
@@ -932,6 +937,188 @@ export function startCursorToolBridge(
  */
 export function cursorMcpSchemaServerPath(): string;
 
+/**
+ * What one agent's session is made of. What has no word here means what it means in {@link CursorPromptInput}, for every
+ * turn; the environment of this process is taken as it is at `create`.
+ */
+export interface CursorSessionOptions
+  extends Pick<
+    CursorPromptInput,
+    | "cwd"
+    | "binary"
+    | "tools"
+    | "env"
+    | "workspaceFlagRequired"
+    | "firstLineTimeoutMs"
+    | "inactivityTimeoutMs"
+    | "toolTimeoutMs"
+    | "exitGraceMs"
+    | "killGraceMs"
+    | "leftovers"
+    | "maxLineBytes"
+    | "onText"
+    | "onThinking"
+    | "onToolStart"
+    | "onToolEnd"
+    | "onEvent"
+  > {
+  /** Goes before the first prompt, as the CLI has no flag for it. Blank counts as absent. */
+  systemPrompt?: string;
+  /** The model of every turn, as in `model` of {@link CursorPromptInput}. Default: `auto`. */
+  defaultModelId?: string;
+  /** Names of skills that the model is to use; they go before the first prompt. A blank one counts as none. */
+  skills?: readonly string[];
+  /**
+   * Tools of this host that the model may call, as of {@link startCursorToolBridge}. Where one is published, a bridge is
+   * opened and staged in `.cursor/mcp.json` of `cwd` for the life of the session, and turns run with `--approve-mcps` as
+   * long as it is in force: that flag approves the repository's own MCP servers too.
+   */
+  fusionTools?: readonly ToolLike[];
+  /** How they are served. */
+  toolBridge?: CursorToolBridgeOptions;
+  /** Pass `--approve-mcps` in every turn, also without tools of this host: it approves **every** configured MCP server. Default: false. */
+  approveMcps?: boolean;
+  /** How long each lock of the worktree is waited for, in milliseconds; finite and over 0. Default: 10 000, at most an hour. */
+  lockTimeoutMs?: number;
+  /**
+   * Go on with an earlier session: its `sessionId`, or that of a result. The CLI has its context already, so that none is
+   * sent, the names of `fusionTools` included: the CLI lists them itself. It may not begin with `-`.
+   */
+  resumeId?: string;
+  /**
+   * Calls `create` off: it rejects at once with a {@link CursorError} of code `CURSOR_ABORTED` whose `cause` is
+   * `signal.reason`, and what was done is taken back behind it. Once there is a session, the signal has no say any more.
+   */
+  signal?: AbortSignal;
+}
+
+/** Why a session has no tools. */
+export interface CursorSessionToolError {
+  reasonCode: "mcp-schema-server-missing" | "bridge-start-failed";
+  /** What is wrong, where, and what to repair. */
+  detail: string;
+  /** As in {@link CursorError}, where the reason code is `bridge-start-failed`. */
+  reason?: CursorStagingReason;
+  /** The file or folder that it is about. */
+  path?: string;
+}
+
+/** A turn as a stream of its events. */
+export interface CursorSessionStream extends AsyncIterable<CursorStreamEvent> {
+  /**
+   * What {@link CursorSession.prompt} would have given. It rejects with the same error that the iteration throws, and
+   * nobody has to catch both.
+   *
+   * Where it is read and nothing iterates when the first event comes, the events go by without being kept, and there is
+   * nothing left to iterate.
+   */
+  readonly result: Promise<CursorPromptResult>;
+  /**
+   * Begin the iteration, which can be done once.
+   *
+   * An event is given out after the session's own callbacks saw it, and the next is not read before it is asked for, so
+   * that a slow consumer costs no memory. To leave the loop (`break`, `return`, an error in it) stops the turn, and the
+   * loop is left when its processes are gone; behind the `result` event there is nothing to stop, and the turn counts.
+   *
+   * @throws {TypeError} where it was begun before, or the events have gone by.
+   */
+  [Symbol.asyncIterator](): AsyncIterator<CursorStreamEvent>;
+}
+
+/**
+ * An agent's conversation with Cursor in one folder: turns one after the other, each going on where the last one ended,
+ * and this host's tools for as long as it lives.
+ *
+ * A session that is forgotten stays until its environment ends (the process, or its worker), like a lease; what it runs
+ * and what it staged ends then.
+ */
+export class CursorSession implements AsyncDisposable {
+  private constructor();
+  /**
+   * Put the worktree in order after a crash, as of {@link reconcileCursorWorktree}, and, where there are tools, open
+   * their bridge and stage it.
+   *
+   * Nothing of that fails the session: where tools cannot be served it has none, what was begun is taken down, and
+   * {@link fusionToolBridgeError} says why. A `cwd` that is not there is an error of the turns.
+   *
+   * @throws {TypeError} synchronously, for a wrong option; nothing was touched.
+   * @throws {CursorError} as a rejection, for an aborted `signal` or where the system has no thread left.
+   */
+  static create(options: CursorSessionOptions): Promise<CursorSession>;
+  /** The folder, as it was passed. */
+  readonly cwd: string;
+  /** The model's id without `cursor-cli/`; `auto` where none was passed. */
+  readonly model: string;
+  /**
+   * Cursor's id of the conversation, which the next turn goes on with: as soon as the CLI has told it, and that of before
+   * again where the turn fails.
+   */
+  readonly sessionId?: string;
+  /** The names of this session's tools as Cursor shows them to the model, `<server>-<tool>`. Empty where none were staged. */
+  readonly toolNames: readonly string[];
+  /**
+   * Why there are no tools, in spite of `fusionTools`. Where they were staged it is asked before every turn, and gone again
+   * when what it tells of is repaired; where they were not, it stays, and a new session has them after the repair.
+   */
+  readonly fusionToolBridgeError?: CursorSessionToolError;
+  /** Tokens of all turns that told any, failed ones included. */
+  readonly usage: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly cacheReadTokens: number;
+    readonly cacheWriteTokens: number;
+  };
+  /** The tool calls of all turns, failed ones included. */
+  readonly toolCalls: Readonly<CursorPromptResult["toolCalls"]>;
+  /** How many turns ended well. */
+  readonly turns: number;
+  /** True as soon as {@link dispose} was called. */
+  readonly disposed: boolean;
+  /**
+   * Run a turn as {@link launchCursorPrompt} does, when those before it are over: one at a time, in the order of the
+   * calls. A turn that fails does not fail those that wait.
+   *
+   * The first is sent behind the system prompt, what the model may do (`tools`), the skills and the names of the tools;
+   * every later one goes alone, and resumes the conversation. Where the first fails, the next is the first.
+   *
+   * An aborted `signal` rejects it at once with code `CURSOR_ABORTED`. One that waits leaves the line, and nothing is
+   * started; one that runs is ended behind the rejection, and the next starts when its processes are gone. One that has
+   * ended well by then gives its result: the next may have gone on with it.
+   *
+   * A callback or tool of this session, or a loop over a stream of it, that waits for another turn of it waits for ever:
+   * that turn is behind its own.
+   *
+   * @throws {TypeError} synchronously, for a wrong argument.
+   * @throws {CursorError} as a rejection, for everything else: as of {@link launchCursorPrompt}, or code
+   *   `CURSOR_SESSION_DISPOSED`.
+   */
+  prompt(text: string, options?: CursorTurnOptions): Promise<CursorPromptResult>;
+  /**
+   * The same as a stream of events. The turn takes its place in line at the call, and runs no further than its first
+   * event until somebody iterates it or reads its `result`; so do not forget it, or those behind it wait for `dispose`.
+   *
+   * @throws {TypeError} synchronously, for a wrong argument.
+   */
+  stream(text: string, options?: CursorTurnOptions): CursorSessionStream;
+  /**
+   * End it: the turn that runs is aborted and rejects with code `CURSOR_ABORTED`; those that wait, and later calls,
+   * reject with `CURSOR_SESSION_DISPOSED`; the tools' `signal` is aborted, and their lease and bridge go. It resolves when
+   * all of that is gone, processes and files. It can be called twice, at any moment, also in a callback or a tool.
+   *
+   * @throws {CursorError} as a rejection, as of `dispose` of {@link CursorMcpLease}, where the lease could not be taken
+   *   out; everything else is gone then, and another call tries again.
+   */
+  dispose(): Promise<void>;
+  /** {@link dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What one turn of a session may be told. */
+export interface CursorTurnOptions {
+  /** Aborts that turn alone. Aborted before the call, the turn takes no place in line. */
+  signal?: AbortSignal;
+}
+
 /** Every failure but that of a wrong argument. */
 export class CursorError extends Error {
   private constructor();
@@ -956,12 +1143,18 @@ export class CursorError extends Error {
   readonly path?: string;
 }
 
-/** The codes of {@link CursorError}. `CURSOR_ABORTED` comes with the `name` `AbortError`. */
+/**
+ * The codes of {@link CursorError}. `CURSOR_ABORTED` comes with the `name` `AbortError`; `CURSOR_SESSION_DISPOSED` says
+ * that the session ended before the turn began.
+ */
 export type CursorErrorCode =
   | "CURSOR_CWD_MISSING"
   | "CURSOR_NOT_FOUND"
   | "CURSOR_NOT_RUNNABLE"
   | "CURSOR_SPAWN_FAILED"
+  | "CURSOR_LAUNCHER_UNSUPPORTED"
+  | "CURSOR_UNSAFE_TOKEN"
+  | "CURSOR_COMMAND_TOO_LONG"
   | "CURSOR_FIRST_LINE_TIMEOUT"
   | "CURSOR_INACTIVITY_TIMEOUT"
   | "CURSOR_TOOL_TIMEOUT"
@@ -979,6 +1172,7 @@ export type CursorErrorCode =
   | "CURSOR_REPORTED_ERROR"
   | "CURSOR_NO_RESULT"
   | "CURSOR_EXITED"
+  | "CURSOR_SESSION_DISPOSED"
   | "CURSOR_INTERNAL"
   | "bridge-start-failed"
   | "mcp-schema-server-missing";

@@ -32,6 +32,7 @@ var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: tru
 var index_exports = {};
 __export(index_exports, {
   CursorError: () => CursorError,
+  CursorSession: () => CursorSession,
   CursorStreamParser: () => CursorStreamParser,
   classifyCursorConfigTracking: () => classifyCursorConfigTracking,
   cursorMcpSchemaServerPath: () => cursorMcpSchemaServerPath,
@@ -55,7 +56,6 @@ module.exports = __toCommonJS(index_exports);
 
 // lib/bridge.ts
 var import_node_fs = require("node:fs");
-var import_node_os = require("node:os");
 var import_node_path = require("node:path");
 
 // lib/errors.ts
@@ -69,11 +69,11 @@ var CursorError = class extends Error {
 function hide(error, key, value) {
   Object.defineProperty(error, key, { value, configurable: true, writable: true });
 }
-function aborted(signal, fields = {}) {
+function aborted(signal2, fields = {}) {
   return new CursorError("Cursor CLI aborted", {
     code: "CURSOR_ABORTED",
     retryable: false,
-    cause: signal.reason,
+    cause: signal2.reason,
     ...fields
   });
 }
@@ -183,6 +183,9 @@ function wellFormed(json2) {
   return json2.replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, (found) => found === "\\\\" ? found : "�");
 }
 
+// lib/tools.ts
+var import_node_os = require("node:os");
+
 // lib/validate.ts
 var import_types = require("node:util/types");
 function describe(value) {
@@ -217,8 +220,8 @@ function argument(name, value) {
 }
 function modelId(name, value) {
   const text = argument(name, value);
-  const bare = text.trim().replace(/^cursor-cli\//, "");
-  return bare.trim().startsWith("-") ? fail(name, "an id that does not begin with -", value) : text;
+  const bare2 = text.trim().replace(/^cursor-cli\//, "");
+  return bare2.trim().startsWith("-") ? fail(name, "an id that does not begin with -", value) : text;
 }
 function wellFormed2(name, text) {
   return text.isWellFormed() ? text : refuse(name, "a string without lone surrogates");
@@ -314,22 +317,22 @@ function object(name, value) {
 
 // lib/tools.ts
 var CALL_TIMEOUT_MS = 6e5;
-function checked(tools, options) {
-  if (!Array.isArray(tools)) fail("tools", "an array of tools", tools);
-  const given = object("the options of startCursorToolBridge", options);
+function checked(tools, options, [list, settings] = ["tools", "the options of startCursorToolBridge"]) {
+  if (!Array.isArray(tools)) fail(list, "an array of tools", tools);
+  const given = object(settings, options);
   const callTimeoutMs = optional(given.callTimeoutMs, (value) => timeout("callTimeoutMs", value));
   const serverName = optional(given.serverName, (value) => word("serverName", value));
   const published = /* @__PURE__ */ new Map();
   const described = [];
   for (const [index, tool] of Array.from(tools).entries()) {
-    const { name, run: run2 } = named(index, tool);
-    if (run2 === void 0) continue;
+    const { name, run } = named(`${list}[${index}]`, tool);
+    if (run === void 0) continue;
     if (published.has(name)) {
       throw new TypeError(
-        `tools[${index}].name must be one that no other tool has, not ${JSON.stringify(name)}`
+        `${list}[${index}].name must be one that no other tool has, not ${JSON.stringify(name)}`
       );
     }
-    published.set(name, run2);
+    published.set(name, run);
     described.push(description(name, tool));
   }
   const serverInfo = { name: serverName ?? "fusion-custom-tools", version: import_native.default.coreVersion() };
@@ -341,9 +344,9 @@ function checked(tools, options) {
     context: given.context
   };
 }
-function named(index, tool) {
-  const { name, execute } = object(`tools[${index}]`, tool);
-  const word2 = path(`tools[${index}].name`, name);
+function named(place, tool) {
+  const { name, execute } = object(place, tool);
+  const word2 = path(`${place}.name`, name);
   if (!/^fn_./.test(word2) || typeof execute !== "function") return { name: word2, run: void 0 };
   return { name: word2, run: (...args) => Reflect.apply(execute, tool, args) };
 }
@@ -375,6 +378,9 @@ function isPlain(value) {
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+function bridgeOptions({ tools, schema, leftOut, callTimeoutMs }) {
+  return { names: [...tools.keys()], schema, folder: (0, import_node_os.tmpdir)(), callTimeoutMs, leftOut };
+}
 
 // lib/bridge.ts
 var SERVER = "mcp-schema-server.cjs";
@@ -391,15 +397,13 @@ function startCursorToolBridge(tools, options = {}) {
   return toolbox.tools.size === 0 ? Promise.resolve(null) : open(toolbox);
 }
 async function open(toolbox) {
-  const server = cursorMcpSchemaServerPath();
+  const server2 = cursorMcpSchemaServerPath();
   const host = new Host(toolbox);
-  const { tools, schema, leftOut, callTimeoutMs } = toolbox;
-  const options = { names: [...tools.keys()], schema, folder: (0, import_node_os.tmpdir)(), callTimeoutMs, leftOut };
-  const { bridge, problem: problem2 } = await asked(options, host);
+  const { bridge, problem: problem2 } = await asked(bridgeOptions(toolbox), host);
   if (problem2 != null) throw notStaged(problem2);
   if (bridge == null) throw internal(new Error("the tool bridge is neither open nor refused"));
-  host.handle = bridge;
-  return new Bridge(host, bridge, server, tools.size);
+  host.serve(bridge);
+  return new Bridge(host, bridge, server2, toolbox.tools.size);
 }
 async function asked(options, host) {
   try {
@@ -414,14 +418,28 @@ async function asked(options, host) {
     });
   }
 }
+function serverChild(script) {
+  const env = "electron" in process.versions ? ["ELECTRON_RUN_AS_NODE", "1"] : [];
+  return { command: process.execPath, script, env };
+}
 var Host = class {
-  handle;
+  #handle;
+  /** What came before the handle: a bridge is staged, and called, before anybody here has it. */
+  #early = [];
   #toolbox;
   #running = /* @__PURE__ */ new Map();
   constructor(toolbox) {
     this.#toolbox = toolbox;
   }
-  hear({ number, cancelled }) {
+  serve(handle) {
+    this.#handle = handle;
+    const early = this.#early ?? [];
+    this.#early = void 0;
+    for (const event of early) this.hear(event);
+  }
+  hear(event) {
+    if (this.#early !== void 0) return void this.#early.push(event);
+    const { number, cancelled } = event;
     if (cancelled == null) return void this.#run(number);
     const controller = this.#running.get(number);
     this.#running.delete(number);
@@ -429,11 +447,12 @@ var Host = class {
   }
   /** Call off all that runs, and answer nothing any more: what a tool says to its abort is no result. */
   end() {
-    this.handle = void 0;
+    this.#handle = void 0;
+    this.#early = void 0;
     for (const controller of this.#running.values()) controller.abort(this.#reason("disposed"));
   }
   async #run(number) {
-    const call = this.handle?.take(number);
+    const call = this.#handle?.take(number);
     if (call == null) return;
     const controller = new AbortController();
     this.#running.set(number, controller);
@@ -446,7 +465,7 @@ var Host = class {
       answer = failed(error);
     }
     this.#running.delete(number);
-    this.handle?.answer(number, answer);
+    this.#handle?.answer(number, answer);
   }
   #reason(why) {
     if (why === "timeout") {
@@ -465,27 +484,20 @@ var Bridge = class {
   #server;
   #toolCount;
   #token;
-  #url;
-  #schemaFile;
-  constructor(host, handle, server, toolCount) {
+  constructor(host, handle, server2, toolCount) {
     this.#host = host;
     this.#handle = handle;
-    this.#server = server;
+    this.#server = server2;
     this.#toolCount = toolCount;
     this.#token = handle.token();
-    this.#url = handle.url();
-    this.#schemaFile = handle.schemaFile();
   }
   get serverEntry() {
+    const { command, args, env } = this.#handle.entry(serverChild(this.#server));
+    const names = env.filter((_, index) => index % 2 === 0);
     return {
-      command: process.execPath,
-      args: [this.#server, this.#schemaFile],
-      env: {
-        FUSION_CURSOR_TOOL_BRIDGE_URL: this.#url,
-        FUSION_CURSOR_TOOL_BRIDGE_TOKEN: this.#token,
-        // Else the program of an Electron host would open a window.
-        ..."electron" in process.versions ? { ELECTRON_RUN_AS_NODE: "1" } : {}
-      }
+      command,
+      args,
+      env: Object.fromEntries(names.map((name, index) => [name, env[2 * index + 1] ?? ""]))
     };
   }
   get token() {
@@ -521,39 +533,42 @@ function nativeInfo() {
 // lib/aborts.ts
 var import_node_events = require("node:events");
 var waiting = /* @__PURE__ */ new WeakMap();
-function unlessAborted(answer, signal, abort) {
-  if (signal === void 0) return answer;
+function unlessAborted(answer, signal2, abort) {
+  if (signal2 === void 0) return answer;
   return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(abort(signal)));
+    const forget = onAbort(signal2, () => {
+      const error = abort(signal2);
+      if (error !== void 0) reject(error);
+    });
     answer.then(resolve, reject).finally(forget);
   });
 }
-function onAbort(signal, abort) {
-  const { turns, forget } = waiting.get(signal) ?? listen(signal);
+function onAbort(signal2, abort) {
+  const { turns, forget } = waiting.get(signal2) ?? listen(signal2);
   turns.add(abort);
   return () => {
     turns.delete(abort);
-    if (turns.size > 0 || waiting.get(signal)?.turns !== turns) return;
+    if (turns.size > 0 || waiting.get(signal2)?.turns !== turns) return;
     forget[Symbol.dispose]();
-    waiting.delete(signal);
+    waiting.delete(signal2);
   };
 }
-function listen(signal) {
+function listen(signal2) {
   const turns = /* @__PURE__ */ new Set();
-  const forget = (0, import_node_events.addAbortListener)(signal, () => {
-    waiting.delete(signal);
+  const forget = (0, import_node_events.addAbortListener)(signal2, () => {
+    waiting.delete(signal2);
     for (const abort of turns) abort();
   });
-  const made = { turns, forget };
-  waiting.set(signal, made);
-  return made;
+  const made2 = { turns, forget };
+  waiting.set(signal2, made2);
+  return made2;
 }
 
 // lib/lease.ts
 function stageCursorMcpLease(options) {
-  const { staging, signal } = checked2(options);
-  if (signal?.aborted) return Promise.reject(aborted(signal));
-  return stage(staging, signal);
+  const { staging, signal: signal2 } = checked2(options);
+  if (signal2?.aborted) return Promise.reject(aborted(signal2));
+  return stage(staging, signal2);
 }
 function releaseHeldLeasesSync(worktreePath) {
   const path2 = optional(worktreePath, (value) => path("worktreePath", value));
@@ -580,7 +595,7 @@ async function settled(question, path2) {
     });
   }
 }
-async function stage(staging, signal) {
+async function stage(staging, signal2) {
   const path2 = staging.worktreePath;
   const attempt = new import_native.default.Staging(scope);
   let abandoned = false;
@@ -589,14 +604,14 @@ async function stage(staging, signal) {
     });
     return answer2;
   });
-  const { lease, problem: problem2 } = await unlessAborted(answer, signal, (signal2) => {
+  const { lease, problem: problem2 } = await unlessAborted(answer, signal2, (signal3) => {
     abandoned = true;
     attempt.giveUp();
-    return aborted(signal2);
+    return aborted(signal3);
   });
   if (lease != null) return new Lease(lease, staging.serverKey);
   if (problem2 != null) throw notStaged(problem2);
-  throw signal?.aborted ? aborted(signal) : internal(new Error("the staging was given up by nobody"));
+  throw signal2?.aborted ? aborted(signal2) : internal(new Error("the staging was given up by nobody"));
 }
 var Lease = class {
   #held;
@@ -901,10 +916,10 @@ var BatchReader = class {
     return this.#optional() ?? "";
   }
   #optional() {
-    const start2 = this.#number();
+    const start = this.#number();
     const length = this.#number();
     if (length === ABSENT) return void 0;
-    return length < WIDE ? this.#narrow.substring(start2, start2 + length) : this.#wide.substring(start2, start2 + length - WIDE);
+    return length < WIDE ? this.#narrow.substring(start, start + length) : this.#wide.substring(start, start + length - WIDE);
   }
 };
 
@@ -976,8 +991,8 @@ function validateCursorBinaryPath(path2, options = {}) {
 }
 function discoverCursorModels(binary, timeoutMs, options = {}) {
   const name = word("binary", binary);
-  const { env, signal } = object("the options of discoverCursorModels", options);
-  const given = checked3("the arguments of discoverCursorModels", { env, signal, timeoutMs });
+  const { env, signal: signal2 } = object("the options of discoverCursorModels", options);
+  const given = checked3("the arguments of discoverCursorModels", { env, signal: signal2, timeoutMs });
   return ask(given, (inquiry) => inquiry.models({ ...given.options, binary: name })).then((answer) => {
     const meta = answer.entries.flatMap((entry2) => {
       const known = details(entry2);
@@ -1022,18 +1037,18 @@ function checked3(name, value) {
       ...binary === void 0 ? {} : { binary },
       ...timeoutMs === void 0 ? {} : { timeoutMs }
     },
-    signal: optional(given.signal, (signal) => abortSignal("signal", signal))
+    signal: optional(given.signal, (signal2) => abortSignal("signal", signal2))
   };
 }
-function ask({ signal }, question) {
-  if (signal?.aborted) return Promise.reject(aborted(signal));
+function ask({ signal: signal2 }, question) {
+  if (signal2?.aborted) return Promise.reject(aborted(signal2));
   const inquiry = new import_native.default.Inquiry(scope);
   const answer = new Promise((resolve) => resolve(question(inquiry))).catch((error) => {
     throw noRoom(error) ?? internal(error);
   });
-  return unlessAborted(answer, signal, (signal2) => {
+  return unlessAborted(answer, signal2, (signal3) => {
     inquiry.giveUp();
-    return aborted(signal2);
+    return aborted(signal3);
   });
 }
 function status(answer) {
@@ -1066,6 +1081,9 @@ function outcome2({ fallbackUsed, reason }) {
   return { fallbackUsed, ...reason == null ? {} : { reason } };
 }
 
+// lib/session.ts
+var import_node_util2 = require("node:util");
+
 // lib/breath.ts
 var SLICE_MS = 4;
 var LOOK_EVERY = 16;
@@ -1090,34 +1108,34 @@ function breath() {
 }
 
 // lib/dispatch.ts
-function wantsEvents(callbacks) {
-  const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks;
+function wantsEvents(callbacks2) {
+  const { onText, onThinking, onToolStart, onToolEnd, onEvent } = callbacks2;
   return [onText, onThinking, onToolStart, onToolEnd, onEvent].some((callback2) => callback2 !== void 0);
 }
 function wantsPayloads({ onToolStart, onToolEnd }) {
   return onToolStart !== void 0 || onToolEnd !== void 0;
 }
-function dispatch(batch, callbacks, over) {
+function dispatch(batch, callbacks2, over) {
   const reader = new BatchReader(batch);
-  const held = untilHeld(reader, callbacks, over);
-  if (held !== void 0) return rest(held, batch, reader, callbacks, over);
-  done(batch, callbacks);
+  const held = untilHeld(reader, callbacks2, over);
+  if (held !== void 0) return rest(held, batch, reader, callbacks2, over);
+  done(batch, callbacks2);
   return void 0;
 }
-async function rest(first, batch, reader, callbacks, over) {
+async function rest(first, batch, reader, callbacks2, over) {
   for (let held = first; held !== void 0; ) {
     await held;
     if (isBreathDue()) await breath();
-    held = untilHeld(reader, callbacks, over);
+    held = untilHeld(reader, callbacks2, over);
   }
-  done(batch, callbacks);
+  done(batch, callbacks2);
 }
-function done(batch, callbacks) {
-  if (callbacks.onEvent === void 0) batch.release();
+function done(batch, callbacks2) {
+  if (callbacks2.onEvent === void 0) batch.release();
 }
-function untilHeld(reader, callbacks, over) {
+function untilHeld(reader, callbacks2, over) {
   for (let event = next(reader, over); event !== void 0; event = next(reader, over)) {
-    const held = deliver(event, callbacks, over) ?? (isBreathDue() ? breath() : void 0);
+    const held = deliver(event, callbacks2, over) ?? (isBreathDue() ? breath() : void 0);
     if (held !== void 0) return held;
   }
   return void 0;
@@ -1125,32 +1143,33 @@ function untilHeld(reader, callbacks, over) {
 function next(reader, over) {
   return over() ? void 0 : reader.next();
 }
-function deliver(event, callbacks, over) {
-  const seen = promised(callbacks.onEvent?.(event));
-  if (seen !== void 0) return seen.then(() => over() ? void 0 : deliverTyped(event, callbacks));
+function deliver(event, callbacks2, over) {
+  const seen = promised(callbacks2.onEvent?.(event));
+  if (seen !== void 0)
+    return seen.then(() => over() ? void 0 : promised(deliverTyped(event, callbacks2)));
   if (over()) return void 0;
-  return promised(deliverTyped(event, callbacks));
+  return promised(deliverTyped(event, callbacks2));
 }
 function promised(returned) {
   return isThenable(returned) ? Promise.resolve(returned) : void 0;
 }
-function deliverTyped(event, callbacks) {
+function deliverTyped(event, callbacks2) {
   switch (event.type) {
     case "assistant-text":
-      return callbacks.onText?.(event.text);
+      return callbacks2.onText?.(event.text);
     case "thinking-delta":
-      return callbacks.onThinking?.(event.text);
+      return callbacks2.onThinking?.(event.text);
     case "tool-call-started": {
-      if (callbacks.onToolStart === void 0) return;
-      return callbacks.onToolStart(event.name, event.args, info(event));
+      if (callbacks2.onToolStart === void 0) return void 0;
+      return callbacks2.onToolStart(event.name, event.args, info(event));
     }
     case "tool-call-completed": {
-      if (callbacks.onToolEnd === void 0) return;
+      if (callbacks2.onToolEnd === void 0) return void 0;
       const { name, isError, result: result2, outcome: outcome3 } = event;
-      return callbacks.onToolEnd(name, isError, result2, { ...info(event), outcome: outcome3 });
+      return callbacks2.onToolEnd(name, isError, result2, { ...info(event), outcome: outcome3 });
     }
     default:
-      return;
+      return void 0;
   }
 }
 function info(event) {
@@ -1165,45 +1184,307 @@ function isThenable(value) {
   return (typeof value === "object" && value !== null || typeof value === "function") && typeof value.then === "function";
 }
 
+// lib/options.ts
+function runOptions(given, model2) {
+  const flag2 = (name) => optional(given[name], (value) => flag(name, value)) ?? false;
+  const limit2 = (name) => optional(given[name], (value) => limit(name, value));
+  const wait2 = (name) => optional(given[name], (value) => wait(name, value));
+  const tools = optional(given.tools, (value) => oneOf("tools", ["coding", "readonly"], value));
+  const leftovers = optional(
+    given.leftovers,
+    (value) => oneOf("leftovers", ["kill", "keep"], value)
+  );
+  return {
+    cwd: word("cwd", given.cwd),
+    coding: tools === "coding",
+    approveMcps: flag2("approveMcps"),
+    workspaceFlag: flag2("workspaceFlagRequired"),
+    hostEnv: inherited(process.env),
+    addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
+    keepLeftovers: leftovers === "keep",
+    ...defined({
+      binary: optional(given.binary, (value) => word("binary", value)),
+      model: optional(given[model2], (value) => modelId(model2, value)),
+      resumeId: optional(given.resumeId, (value) => argument("resumeId", value)),
+      firstLineTimeoutMs: limit2("firstLineTimeoutMs"),
+      inactivityTimeoutMs: limit2("inactivityTimeoutMs"),
+      toolTimeoutMs: limit2("toolTimeoutMs"),
+      exitGraceMs: wait2("exitGraceMs"),
+      killGraceMs: wait2("killGraceMs"),
+      maxLineBytes: optional(given.maxLineBytes, (value) => lineLimit("maxLineBytes", value))
+    })
+  };
+}
+function callbacks(given, owner) {
+  const found = {};
+  for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
+    const callback2 = optional(given[name], (value) => callback(name, value));
+    if (callback2 !== void 0) found[name] = (...args) => Reflect.apply(callback2, owner, args);
+  }
+  return found;
+}
+function signal(given) {
+  return optional(given.signal, (value) => abortSignal("signal", value));
+}
+function defined(entries) {
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== void 0));
+}
+
+// lib/session-options.ts
+var import_node_crypto = require("node:crypto");
+function checkedSession(options) {
+  const given = object("the options of CursorSession.create", options);
+  const lockTimeoutMs = optional(given.lockTimeoutMs, (value) => timeout("lockTimeoutMs", value));
+  const run = runOptions(given, "defaultModelId");
+  const tools = optional(given.fusionTools, (value) => value) ?? [];
+  const serving = optional(given.toolBridge, (value) => value) ?? {};
+  const toolbox = checked(tools, serving, ["fusionTools", "toolBridge"]);
+  return {
+    cwd: run.cwd,
+    model: bare(run.model ?? "auto"),
+    options: {
+      run,
+      skills: optional(given.skills, skills) ?? [],
+      ...defined({
+        systemPrompt: optional(given.systemPrompt, (value) => string("systemPrompt", value)),
+        lockTimeoutMs
+      })
+    },
+    callbacks: callbacks(given, options),
+    toolbox: toolbox.tools.size === 0 ? void 0 : toolbox,
+    signal: signal(given)
+  };
+}
+function skills(value) {
+  if (!Array.isArray(value)) fail("skills", "an array of strings", value);
+  return Array.from(value, (skill, index) => string(`skills[${index}]`, skill));
+}
+function bare(model2) {
+  const id = model2.trim().replace(/^cursor-cli\//, "").trim();
+  return id === "" ? "auto" : id;
+}
+function server({ toolbox }) {
+  if (toolbox === void 0) return {};
+  try {
+    const key = `fusion-custom-tools-${(0, import_node_crypto.randomUUID)()}`;
+    const child = serverChild(cursorMcpSchemaServerPath());
+    return { serves: { server: { key, ...child }, bridge: bridgeOptions(toolbox) } };
+  } catch (error) {
+    const { message, path: path2 } = error;
+    const missing = { reasonCode: "mcp-schema-server-missing", detail: message };
+    return { missing: { ...missing, ...path2 === void 0 ? {} : { path: path2 } } };
+  }
+}
+
+// lib/session-stream.ts
+var DONE = { value: void 0, done: true };
+var SessionStream = class {
+  #abort = new AbortController();
+  #turn;
+  #pulls = [];
+  #held;
+  #begun = false;
+  /** `result` was read. */
+  #asked = false;
+  /** Nobody is given any event any more. */
+  #passing = false;
+  /** The `result` event was given out, so that there is nothing left to stop. */
+  #complete = false;
+  #over = false;
+  /** The turn's error, until the iteration has thrown it. */
+  #error;
+  constructor(begin2, callbacks2, signal2) {
+    const abort = () => this.#abort.abort(signal2?.reason);
+    if (signal2?.aborted) abort();
+    const forget = signal2 === void 0 ? () => {
+    } : onAbort(signal2, abort);
+    const over = () => this.#abort.signal.aborted;
+    const onEvent = (event) => {
+      const seen = deliver(event, callbacks2, over);
+      return seen === void 0 ? this.#offer(event) : seen.then(() => this.#offer(event));
+    };
+    this.#turn = begin2({ onEvent }, this.#abort.signal);
+    const end = (failed2) => {
+      forget();
+      this.#end(failed2);
+    };
+    this.#turn.result.then(
+      () => end(),
+      (error) => end({ error })
+    );
+  }
+  get result() {
+    this.#asked = true;
+    if (this.#held !== void 0 && !this.#begun) setImmediate(() => this.#begun || this.#pass());
+    return this.#turn.result;
+  }
+  [Symbol.asyncIterator]() {
+    if (this.#begun) throw new TypeError("this stream is iterated already; one turn can be iterated once");
+    if (this.#passing) {
+      throw new TypeError(
+        "the events of this stream have gone by, as its result was read before it was iterated; begin with the iteration"
+      );
+    }
+    this.#begun = true;
+    const iterator = {
+      next: () => this.#next(),
+      return: () => this.#leave(),
+      [Symbol.asyncIterator]: () => iterator
+    };
+    return iterator;
+  }
+  #offer(event) {
+    if (this.#abort.signal.aborted || this.#over) return;
+    if (this.#asked && !this.#begun) this.#passing = true;
+    if (this.#passing) return;
+    const pull = this.#pulls.shift();
+    if (pull !== void 0) return this.#give(event, pull.resolve);
+    return new Promise((resolve) => {
+      this.#held = { event, letGo: resolve };
+    });
+  }
+  #give(event, to) {
+    if (event.type === "result") this.#complete = true;
+    to({ value: event, done: false });
+  }
+  #next() {
+    return new Promise((resolve, reject) => {
+      const held = this.#held;
+      if (held !== void 0 && !this.#abort.signal.aborted) {
+        this.#held = void 0;
+        this.#give(held.event, resolve);
+        held.letGo();
+        return;
+      }
+      this.#pulls.push({ resolve, reject });
+      if (this.#over || this.#passing) this.#answerAll();
+    });
+  }
+  /** The loop was left. */
+  async #leave() {
+    if (!this.#complete && !this.#over) {
+      this.#abort.abort(new DOMException("the iteration of the stream was left", "AbortError"));
+    }
+    this.#error = void 0;
+    this.#pass();
+    await this.#turn.gone;
+    return DONE;
+  }
+  /** Let what is held go, and all that comes. */
+  #pass() {
+    this.#passing = true;
+    this.#held?.letGo();
+    this.#held = void 0;
+    this.#answerAll();
+  }
+  #end(failed2) {
+    this.#over = true;
+    if (!this.#passing) this.#error = failed2;
+    if (errorCode(failed2?.error) === "CURSOR_ABORTED") {
+      this.#held?.letGo();
+      this.#held = void 0;
+    }
+    this.#answerAll();
+  }
+  #answerAll() {
+    for (const { resolve, reject } of this.#pulls.splice(0)) {
+      const failed2 = this.#error;
+      this.#error = void 0;
+      if (failed2 === void 0) resolve(DONE);
+      else reject(failed2.error);
+    }
+  }
+};
+function errorCode(error) {
+  return Object(error).code;
+}
+
+// lib/session-totals.ts
+var Totals = class {
+  #usage = Object.freeze({ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 });
+  #toolCalls = Object.freeze({ started: 0, completed: 0, failed: 0, rejected: 0, abandoned: 0 });
+  #turns = 0;
+  get usage() {
+    return this.#usage;
+  }
+  get toolCalls() {
+    return this.#toolCalls;
+  }
+  get turns() {
+    return this.#turns;
+  }
+  add(outcome3, good) {
+    if (good) this.#turns += 1;
+    this.#toolCalls = sum(this.#toolCalls, outcome3);
+    if (outcome3.usage != null) this.#usage = sum(this.#usage, parseOrText(outcome3.usage));
+  }
+};
+function sum(so, more) {
+  const added = Object(more);
+  const entries = Object.entries(so).map(([name, value]) => {
+    const one = added[name];
+    const counts = typeof one === "number" && one > 0 && Number.isFinite(value + one);
+    return [name, counts ? value + one : value];
+  });
+  return Object.freeze(Object.fromEntries(entries));
+}
+
 // lib/turn.ts
 function launchCursorPrompt(input) {
-  const { options, callbacks, signal } = checked4(input);
-  if (signal?.aborted) return Promise.reject(aborted(signal));
-  return run(options, callbacks, signal);
+  const { options, callbacks: callbacks2, signal: signal2 } = checked4(input);
+  if (signal2?.aborted) return Promise.reject(aborted(signal2));
+  const start = (onBatch) => import_native.default.startTurn(scope, options, onBatch);
+  return drive(start, { callbacks: callbacks2, signal: signal2, program: options.run.binary }).result;
 }
-async function run(options, callbacks, signal) {
+function drive(start, driven) {
+  const { callbacks: callbacks2, signal: signal2 } = driven;
   const began = performance.now();
   const failed2 = {};
-  const over = () => signal?.aborted === true;
-  const handle = start(options, (batch) => {
-    const stop = (error) => {
-      failed2.error = error;
-      failed2.with = true;
-      handle.taken(false);
-    };
-    try {
-      const held = dispatch(batch, callbacks, over);
-      if (held === void 0) handle.taken(true);
-      else held.then(() => handle.taken(true), stop);
-    } catch (error) {
-      stop(error);
-    }
-  });
-  const outcome3 = await unlessAborted(handle.settled(), signal, (signal2) => {
-    handle.abort();
-    const partial = { ...result(handle.soFar()), durationMs: performance.now() - began };
-    return aborted(signal2, { partial });
-  });
-  if (failed2.with) throw failed2.error;
-  if (outcome3.code === void 0 || outcome3.code === null) return result(outcome3);
-  throw failure(outcome3, signal);
-}
-function start(options, onBatch) {
+  const over = () => signal2?.aborted === true || driven.over?.() === true;
+  let handle;
   try {
-    return import_native.default.startTurn(scope, options, onBatch);
+    handle = start((batch) => {
+      const stop = (error) => {
+        failed2.error = error;
+        failed2.with = true;
+        handle.taken(false);
+      };
+      try {
+        const held = dispatch(batch, callbacks2, over);
+        if (held === void 0) handle.taken(true);
+        else held.then(() => handle.taken(true), stop);
+      } catch (error) {
+        stop(error);
+      }
+    });
   } catch (error) {
-    throw noRoom(error, options.binary) ?? error;
+    return refused(noRoom(error, driven.program) ?? error);
   }
+  const settled2 = handle.settled().then((outcome4) => {
+    driven.onOutcome?.(outcome4, outcome4.code == null && failed2.with !== true);
+    return outcome4;
+  });
+  const outcome3 = unlessAborted(settled2, signal2, (signal3) => {
+    if (!handle.abort()) return void 0;
+    const partial = { ...result(handle.soFar()), durationMs: performance.now() - began };
+    return aborted(signal3, { partial });
+  });
+  return {
+    result: outcome3.then((outcome4) => {
+      if (failed2.with) throw failed2.error;
+      if (outcome4.code == null) return result(outcome4);
+      throw failure(outcome4, signal2);
+    }),
+    gone: settled2.then(
+      () => {
+      },
+      () => {
+      }
+    )
+  };
+}
+function refused(error) {
+  return { result: Promise.reject(error), gone: Promise.resolve() };
 }
 function result(outcome3) {
   const { sessionId, usage, requestId, model: model2, started, completed, failed: failed2, rejected, abandoned } = outcome3;
@@ -1221,7 +1502,7 @@ function result(outcome3) {
     leftovers: outcome3.leftovers
   };
 }
-function failure(outcome3, signal) {
+function failure(outcome3, signal2) {
   const fields = {
     code: outcome3.code,
     retryable: outcome3.retryable,
@@ -1232,54 +1513,181 @@ function failure(outcome3, signal) {
     fields.signal = outcome3.signal ?? null;
   }
   if (outcome3.stderrTail != null) fields.stderrTail = outcome3.stderrTail;
-  if (fields.code === "CURSOR_ABORTED" && signal?.aborted) return aborted(signal, fields);
+  if (fields.code === "CURSOR_ABORTED" && signal2?.aborted) return aborted(signal2, fields);
   return new CursorError(outcome3.message ?? fields.code, fields);
 }
 function checked4(input) {
   const given = object("the input of launchCursorPrompt", input);
-  const text = (name) => optional(given[name], (value) => word(name, value));
-  const flag2 = (name) => optional(given[name], (value) => flag(name, value)) ?? false;
-  const limit2 = (name) => optional(given[name], (value) => limit(name, value));
-  const wait2 = (name) => optional(given[name], (value) => wait(name, value));
-  const callbacks = {};
-  for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
-    const callback2 = optional(given[name], (value) => callback(name, value));
-    if (callback2 !== void 0) callbacks[name] = (...args) => Reflect.apply(callback2, input, args);
-  }
-  const tools = optional(given.tools, (value) => oneOf("tools", ["coding", "readonly"], value));
-  const leftovers = optional(
-    given.leftovers,
-    (value) => oneOf("leftovers", ["kill", "keep"], value)
-  );
+  const found = callbacks(given, input);
   const options = {
-    cwd: word("cwd", given.cwd),
+    run: runOptions(given, "model"),
     prompt: string("prompt", given.prompt),
-    coding: tools === "coding",
-    approveMcps: flag2("approveMcps"),
-    workspaceFlag: flag2("workspaceFlagRequired"),
-    hostEnv: inherited(process.env),
-    addedEnv: optional(given.env, (value) => environment("env", value)) ?? [],
-    wantsEvents: wantsEvents(callbacks),
-    keepLeftovers: leftovers === "keep",
-    wantsPayloads: wantsPayloads(callbacks),
+    wantsEvents: wantsEvents(found),
+    wantsPayloads: wantsPayloads(found),
     ...defined({
-      binary: text("binary"),
-      model: optional(given.model, (value) => modelId("model", value)),
-      resumeId: optional(given.resumeId, (value) => argument("resumeId", value)),
-      firstLineTimeoutMs: limit2("firstLineTimeoutMs"),
-      inactivityTimeoutMs: limit2("inactivityTimeoutMs"),
-      toolTimeoutMs: limit2("toolTimeoutMs"),
-      exitGraceMs: wait2("exitGraceMs"),
-      killGraceMs: wait2("killGraceMs"),
-      ownServer: optional(given.fusionServerKey, (value) => serverKey("fusionServerKey", value)),
-      maxLineBytes: optional(given.maxLineBytes, (value) => lineLimit("maxLineBytes", value))
+      ownServer: optional(given.fusionServerKey, (value) => serverKey("fusionServerKey", value))
     })
   };
-  const signal = optional(given.signal, (value) => abortSignal("signal", value));
-  return { options, callbacks, signal };
+  return { options, callbacks: found, signal: signal(given) };
 }
-function defined(entries) {
-  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== void 0));
+
+// lib/session.ts
+var made = /* @__PURE__ */ new WeakSet();
+var CursorSession = class _CursorSession {
+  cwd;
+  model;
+  #handle;
+  #host;
+  #missing;
+  #callbacks;
+  #program;
+  #totals = new Totals();
+  #disposed = false;
+  constructor(from) {
+    if (!made.has(from)) throw new TypeError("a CursorSession is made by CursorSession.create");
+    const { plan, handle, host, missing } = from;
+    this.cwd = plan.cwd;
+    this.model = plan.model;
+    this.#callbacks = plan.callbacks;
+    this.#program = plan.options.run.binary;
+    this.#handle = handle;
+    this.#host = host;
+    this.#missing = missing;
+  }
+  static create(options) {
+    const plan = checkedSession(options);
+    if (plan.signal?.aborted) return Promise.reject(aborted(plan.signal));
+    return _CursorSession.#open(plan);
+  }
+  static async #open(plan) {
+    const { toolbox, signal: signal2 } = plan;
+    const { serves, missing } = server(plan);
+    const host = serves === void 0 || toolbox === void 0 ? void 0 : new Host(toolbox);
+    const start = begin(plan, serves, host);
+    let abandoned = false;
+    const opened = asked2(start, plan).then(({ session: session2, bridge: bridge2 }) => {
+      if (abandoned) session2?.dispose().catch(() => {
+      });
+      return { session: session2, bridge: bridge2 };
+    });
+    const { session, bridge } = await unlessAborted(opened, signal2, (signal3) => {
+      abandoned = true;
+      start.giveUp();
+      host?.end();
+      return aborted(signal3);
+    });
+    if (session == null) {
+      throw signal2?.aborted ? aborted(signal2) : internal(new Error("the session was given up by nobody"));
+    }
+    if (bridge == null) host?.end();
+    else host?.serve(bridge);
+    const from = { plan, handle: session, host, missing };
+    made.add(from);
+    return new _CursorSession(from);
+  }
+  get sessionId() {
+    return this.#handle.sessionId() ?? void 0;
+  }
+  get toolNames() {
+    return Object.freeze(this.#handle.toolNames());
+  }
+  get fusionToolBridgeError() {
+    if (this.#missing !== void 0) return this.#missing;
+    const problem2 = this.#handle.problem();
+    return problem2 === null ? void 0 : toolError(problem2);
+  }
+  get usage() {
+    return this.#totals.usage;
+  }
+  get toolCalls() {
+    return this.#totals.toolCalls;
+  }
+  get turns() {
+    return this.#totals.turns;
+  }
+  get disposed() {
+    return this.#disposed;
+  }
+  prompt(text, options = {}) {
+    const { prompt, signal: signal2 } = checkedTurn(text, options);
+    return this.#run(prompt, this.#callbacks, signal2).result;
+  }
+  stream(text, options = {}) {
+    const { prompt, signal: signal2 } = checkedTurn(text, options);
+    return new SessionStream(
+      (callbacks2, signal3) => this.#run(prompt, callbacks2, signal3),
+      this.#callbacks,
+      signal2
+    );
+  }
+  async dispose() {
+    this.#disposed = true;
+    this.#host?.end();
+    const problem2 = await settled(() => this.#handle.dispose(), this.cwd);
+    if (problem2 !== null) throw notStaged(problem2);
+  }
+  [Symbol.asyncDispose]() {
+    return this.dispose();
+  }
+  [import_node_util2.inspect.custom](_depth, options) {
+    const { cwd, model: model2, sessionId, toolNames, fusionToolBridgeError, usage, toolCalls, turns, disposed: disposed2 } = this;
+    const shown = {
+      cwd,
+      model: model2,
+      sessionId,
+      toolNames,
+      fusionToolBridgeError,
+      usage,
+      toolCalls,
+      turns,
+      disposed: disposed2
+    };
+    return `CursorSession ${(0, import_node_util2.inspect)(shown, options)}`;
+  }
+  #run(prompt, callbacks2, signal2) {
+    if (signal2?.aborted) return refused(aborted(signal2));
+    if (this.#disposed) return refused(disposed());
+    const [events, payloads] = [wantsEvents(callbacks2), wantsPayloads(this.#callbacks)];
+    return drive((onBatch) => this.#handle.startTurn(prompt, events, payloads, onBatch), {
+      callbacks: callbacks2,
+      signal: signal2,
+      program: this.#program,
+      over: () => this.#disposed,
+      onOutcome: (outcome3, good) => this.#totals.add(outcome3, good)
+    });
+  }
+};
+function begin({ options }, serves, host) {
+  try {
+    return import_native.default.createSession(scope, { ...options, ...serves }, (event) => host?.hear(event));
+  } catch (error) {
+    throw noRoom(error, options.run.binary) ?? internal(error);
+  }
+}
+async function asked2(start, { options }) {
+  try {
+    return await start.opened();
+  } catch (error) {
+    throw noRoom(error, options.run.binary) ?? internal(error);
+  }
+}
+function checkedTurn(text, options) {
+  const prompt = string("the prompt", text);
+  return { prompt, signal: signal(object("the options of the turn", options)) };
+}
+function disposed() {
+  return new CursorError("Cursor session is disposed.", {
+    code: "CURSOR_SESSION_DISPOSED",
+    retryable: false
+  });
+}
+function toolError({ code, reason, path: path2, message }) {
+  return {
+    reasonCode: code,
+    detail: message,
+    reason,
+    ...path2 == null ? {} : { path: path2 }
+  };
 }
 
 // lib/worktree.ts
@@ -1310,15 +1718,15 @@ function reconcileCursorWorktree(worktreePath, options = {}) {
 function ask2(name, path2, options, question) {
   const given = object(`the options of ${name}`, options);
   const lockTimeoutMs = optional(given.lockTimeoutMs, (value) => timeout("lockTimeoutMs", value));
-  const signal = optional(given.signal, (value) => abortSignal("signal", value));
+  const signal2 = optional(given.signal, (value) => abortSignal("signal", value));
   const worktreePath = path("worktreePath", path2);
   const hostEnv = inherited(process.env);
-  if (signal?.aborted) return Promise.reject(aborted(signal));
+  if (signal2?.aborted) return Promise.reject(aborted(signal2));
   const answer = settled(
     () => question({ worktreePath, hostEnv, ...lockTimeoutMs === void 0 ? {} : { lockTimeoutMs } }),
     worktreePath
   );
-  return unlessAborted(answer, signal, aborted);
+  return unlessAborted(answer, signal2, aborted);
 }
 function problem({ code: _, ...rest2 }) {
   return present(rest2);
@@ -1329,6 +1737,7 @@ function present(value) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   CursorError,
+  CursorSession,
   CursorStreamParser,
   classifyCursorConfigTracking,
   cursorMcpSchemaServerPath,

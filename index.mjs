@@ -3,6 +3,7 @@ import native from "./index.js";
 
 export const {
   CursorError,
+  CursorSession,
   CursorStreamParser,
   classifyCursorConfigTracking,
   cursorMcpSchemaServerPath,

@@ -40,7 +40,7 @@ const PATIENCE_MS = 5000;
 const REFUSALS = 3;
 const RETRY_MS = 150;
 /** As the bridge's process calls it. */
-const SYSTEM = process.platform === "darwin" ? "macos" : process.platform;
+const SYSTEM = { darwin: "macos", win32: "windows" }[String(process.platform)] ?? process.platform;
 
 const LOST = "Fusion has ended, or has closed its tools, before the tool answered.";
 const NO_ANSWER = "Fusion gave an answer that is no result.";

@@ -14,22 +14,25 @@ const waiting = new WeakMap<AbortSignal, Waiting>();
 
 /**
  * What `answer` gives; or, as soon as the signal is aborted, a rejection with what `abort` returns. What runs for
- * the answer is `abort`'s to end.
+ * the answer is `abort`'s to end; where it returns nothing, the answer is on its way already and stands.
  */
 export function unlessAborted<T>(
   answer: Promise<T>,
   signal: AbortSignal | undefined,
-  abort: (signal: AbortSignal) => Error,
+  abort: (signal: AbortSignal) => Error | undefined,
 ): Promise<T> {
   if (signal === undefined) return answer;
   return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(abort(signal)));
+    const forget = onAbort(signal, () => {
+      const error = abort(signal);
+      if (error !== undefined) reject(error);
+    });
     answer.then(resolve, reject).finally(forget);
   });
 }
 
 /** Calls `abort` when the signal is aborted, unless the function that is returned was called before. */
-function onAbort(signal: AbortSignal, abort: () => void): () => void {
+export function onAbort(signal: AbortSignal, abort: () => void): () => void {
   const { turns, forget } = waiting.get(signal) ?? listen(signal);
   turns.add(abort);
   return () => {

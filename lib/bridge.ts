@@ -1,14 +1,13 @@
 /** The tool bridge: a host's own tools, called by the child that Cursor starts. */
 
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CursorToolBridge, CursorToolBridgeOptions, ToolLike } from "../index.js";
-import type { BridgeAnswer, BridgeEvent, BridgeHandle, BridgeOptions } from "../native.js";
+import type { BridgeAnswer, BridgeChild, BridgeEvent, BridgeHandle, BridgeOptions } from "../native.js";
 import { CursorError, internal, noRoom, notStaged } from "./errors.js";
 import { native, scope } from "./scope.js";
 import { failed, outcome } from "./tool-result.js";
-import { checked, type Toolbox } from "./tools.js";
+import { bridgeOptions, checked, type Toolbox } from "./tools.js";
 
 /** What Cursor starts. It lies beside this file, in a package that was built from this one too. */
 const SERVER = "mcp-schema-server.cjs";
@@ -33,13 +32,11 @@ export function startCursorToolBridge(
 async function open(toolbox: Toolbox): Promise<CursorToolBridge> {
   const server = cursorMcpSchemaServerPath();
   const host = new Host(toolbox);
-  const { tools, schema, leftOut, callTimeoutMs } = toolbox;
-  const options = { names: [...tools.keys()], schema, folder: tmpdir(), callTimeoutMs, leftOut };
-  const { bridge, problem } = await asked(options, host);
+  const { bridge, problem } = await asked(bridgeOptions(toolbox), host);
   if (problem != null) throw notStaged(problem);
   if (bridge == null) throw internal(new Error("the tool bridge is neither open nor refused"));
-  host.handle = bridge;
-  return new Bridge(host, bridge, server, tools.size);
+  host.serve(bridge);
+  return new Bridge(host, bridge, server, toolbox.tools.size);
 }
 
 async function asked(options: BridgeOptions, host: Host): Promise<BridgeAnswer> {
@@ -56,9 +53,18 @@ async function asked(options: BridgeOptions, host: Host): Promise<BridgeAnswer> 
   }
 }
 
+/** What runs the server at this path. */
+export function serverChild(script: string): BridgeChild {
+  // Else the program of an Electron host would open a window.
+  const env = "electron" in process.versions ? ["ELECTRON_RUN_AS_NODE", "1"] : [];
+  return { command: process.execPath, script, env };
+}
+
 /** Runs the tools. */
-class Host {
-  handle: BridgeHandle | undefined;
+export class Host {
+  #handle: BridgeHandle | undefined;
+  /** What came before the handle: a bridge is staged, and called, before anybody here has it. */
+  #early: BridgeEvent[] | undefined = [];
   readonly #toolbox: Toolbox;
   readonly #running = new Map<number, AbortController>();
 
@@ -66,7 +72,16 @@ class Host {
     this.#toolbox = toolbox;
   }
 
-  hear({ number, cancelled }: BridgeEvent): void {
+  serve(handle: BridgeHandle): void {
+    this.#handle = handle;
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const event of early) this.hear(event);
+  }
+
+  hear(event: BridgeEvent): void {
+    if (this.#early !== undefined) return void this.#early.push(event);
+    const { number, cancelled } = event;
     if (cancelled == null) return void this.#run(number);
     const controller = this.#running.get(number);
     // Not when the tool is done: one that never is would be remembered for ever.
@@ -76,12 +91,13 @@ class Host {
 
   /** Call off all that runs, and answer nothing any more: what a tool says to its abort is no result. */
   end(): void {
-    this.handle = undefined;
+    this.#handle = undefined;
+    this.#early = undefined;
     for (const controller of this.#running.values()) controller.abort(this.#reason("disposed"));
   }
 
   async #run(number: number): Promise<void> {
-    const call = this.handle?.take(number);
+    const call = this.#handle?.take(number);
     // The caller has gone before the event loop came to its call.
     if (call == null) return;
     const controller = new AbortController();
@@ -95,7 +111,7 @@ class Host {
       answer = failed(error);
     }
     this.#running.delete(number);
-    this.handle?.answer(number, answer);
+    this.#handle?.answer(number, answer);
   }
 
   #reason(why: string): DOMException {
@@ -118,8 +134,6 @@ class Bridge implements CursorToolBridge {
   readonly #server: string;
   readonly #toolCount: number;
   readonly #token: string;
-  readonly #url: string;
-  readonly #schemaFile: string;
 
   constructor(host: Host, handle: BridgeHandle, server: string, toolCount: number) {
     this.#host = host;
@@ -127,20 +141,15 @@ class Bridge implements CursorToolBridge {
     this.#server = server;
     this.#toolCount = toolCount;
     this.#token = handle.token();
-    this.#url = handle.url();
-    this.#schemaFile = handle.schemaFile();
   }
 
   get serverEntry(): CursorToolBridge["serverEntry"] {
+    const { command, args, env } = this.#handle.entry(serverChild(this.#server));
+    const names = env.filter((_, index) => index % 2 === 0);
     return {
-      command: process.execPath,
-      args: [this.#server, this.#schemaFile],
-      env: {
-        FUSION_CURSOR_TOOL_BRIDGE_URL: this.#url,
-        FUSION_CURSOR_TOOL_BRIDGE_TOKEN: this.#token,
-        // Else the program of an Electron host would open a window.
-        ...("electron" in process.versions ? { ELECTRON_RUN_AS_NODE: "1" } : {}),
-      },
+      command,
+      args,
+      env: Object.fromEntries(names.map((name, index) => [name, env[2 * index + 1] ?? ""])),
     };
   }
 

@@ -78,13 +78,15 @@ function next(reader: BatchReader, over: () => boolean): CursorStreamEvent | und
   return over() ? undefined : reader.next();
 }
 
-function deliver(
+/** Hand one event to the callbacks; a promise where one of them returned one. */
+export function deliver(
   event: CursorStreamEvent,
   callbacks: Callbacks,
   over: () => boolean,
 ): Promise<void> | undefined {
   const seen = promised(callbacks.onEvent?.(event));
-  if (seen !== undefined) return seen.then(() => (over() ? undefined : deliverTyped(event, callbacks)));
+  if (seen !== undefined)
+    return seen.then(() => (over() ? undefined : promised(deliverTyped(event, callbacks))));
   if (over()) return undefined;
   return promised(deliverTyped(event, callbacks));
 }
@@ -97,23 +99,23 @@ function promised(returned: unknown): Promise<void> | undefined {
   return isThenable(returned) ? Promise.resolve(returned) : undefined;
 }
 
-function deliverTyped(event: CursorStreamEvent, callbacks: Callbacks): void | Promise<void> {
+function deliverTyped(event: CursorStreamEvent, callbacks: Callbacks): unknown {
   switch (event.type) {
     case "assistant-text":
       return callbacks.onText?.(event.text);
     case "thinking-delta":
       return callbacks.onThinking?.(event.text);
     case "tool-call-started": {
-      if (callbacks.onToolStart === undefined) return;
+      if (callbacks.onToolStart === undefined) return undefined;
       return callbacks.onToolStart(event.name, event.args, info(event));
     }
     case "tool-call-completed": {
-      if (callbacks.onToolEnd === undefined) return;
+      if (callbacks.onToolEnd === undefined) return undefined;
       const { name, isError, result, outcome } = event;
       return callbacks.onToolEnd(name, isError, result, { ...info(event), outcome });
     }
     default:
-      return;
+      return undefined;
   }
 }
 

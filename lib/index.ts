@@ -14,5 +14,6 @@ export {
   probeCursorBinary,
   validateCursorBinaryPath,
 } from "./probe.js";
+export { CursorSession } from "./session.js";
 export { launchCursorPrompt } from "./turn.js";
 export { inspectCursorWorktree, reconcileCursorWorktree } from "./worktree.js";

@@ -1,6 +1,8 @@
 /** The tools that a caller passes: which are published, and what the child is told of them. */
 
+import { tmpdir } from "node:os";
 import type { CursorToolBridgeOptions, ToolLike } from "../index.js";
+import type { BridgeOptions } from "../native.js";
 import { native } from "./scope.js";
 import { wellFormed } from "./tool-result.js";
 import * as check from "./validate.js";
@@ -21,21 +23,28 @@ export interface Toolbox {
 
 const CALL_TIMEOUT_MS = 600_000;
 
-/** What the caller passed, checked; nothing has happened yet where this throws. */
-export function checked(tools: readonly ToolLike[], options: CursorToolBridgeOptions): Toolbox {
-  if (!Array.isArray(tools)) check.fail("tools", "an array of tools", tools);
-  const given = check.object("the options of startCursorToolBridge", options);
+/**
+ * What the caller passed, checked; nothing has happened yet where this throws. The names are those that the caller
+ * knows the two by.
+ */
+export function checked(
+  tools: readonly ToolLike[],
+  options: CursorToolBridgeOptions,
+  [list, settings]: [list: string, settings: string] = ["tools", "the options of startCursorToolBridge"],
+): Toolbox {
+  if (!Array.isArray(tools)) check.fail(list, "an array of tools", tools);
+  const given = check.object(settings, options);
   const callTimeoutMs = check.optional(given.callTimeoutMs, (value) => check.timeout("callTimeoutMs", value));
   const serverName = check.optional(given.serverName, (value) => check.word("serverName", value));
   const published = new Map<string, Run>();
   const described: object[] = [];
   // Not by `entries()`, which a hole in the array would pass through as undefined all the same.
   for (const [index, tool] of Array.from(tools).entries()) {
-    const { name, run } = named(index, tool);
+    const { name, run } = named(`${list}[${index}]`, tool);
     if (run === undefined) continue;
     if (published.has(name)) {
       throw new TypeError(
-        `tools[${index}].name must be one that no other tool has, not ${JSON.stringify(name)}`,
+        `${list}[${index}].name must be one that no other tool has, not ${JSON.stringify(name)}`,
       );
     }
     published.set(name, run);
@@ -52,9 +61,9 @@ export function checked(tools: readonly ToolLike[], options: CursorToolBridgeOpt
 }
 
 /** The name of a tool, and what to call where it is published. */
-function named(index: number, tool: ToolLike): { name: string; run: Run | undefined } {
-  const { name, execute } = check.object(`tools[${index}]`, tool);
-  const word = check.path(`tools[${index}].name`, name);
+function named(place: string, tool: ToolLike): { name: string; run: Run | undefined } {
+  const { name, execute } = check.object(place, tool);
+  const word = check.path(`${place}.name`, name);
   if (!/^fn_./.test(word) || typeof execute !== "function") return { name: word, run: undefined };
   return { name: word, run: (...args) => Reflect.apply(execute, tool, args) };
 }
@@ -93,4 +102,9 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** What the core is told of them. */
+export function bridgeOptions({ tools, schema, leftOut, callTimeoutMs }: Toolbox): BridgeOptions {
+  return { names: [...tools.keys()], schema, folder: tmpdir(), callTimeoutMs, leftOut };
 }

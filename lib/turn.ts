@@ -4,55 +4,90 @@ import { unlessAborted } from "./aborts.js";
 import { type Callbacks, dispatch, wantsEvents, wantsPayloads } from "./dispatch.js";
 import { aborted, CursorError, type CursorErrorFields, noRoom } from "./errors.js";
 import { parseOrText } from "./events.js";
+import { callbacks, defined, runOptions, signal } from "./options.js";
 import { native, scope } from "./scope.js";
 import * as check from "./validate.js";
 
 export function launchCursorPrompt(input: CursorPromptInput): Promise<CursorPromptResult> {
   const { options, callbacks, signal } = checked(input);
   if (signal?.aborted) return Promise.reject(aborted(signal));
-  return run(options, callbacks, signal);
+  const start: Start = (onBatch) => native.startTurn(scope, options, onBatch);
+  return drive(start, { callbacks, signal, program: options.run.binary }).result;
 }
 
-async function run(
-  options: TurnOptions,
-  callbacks: Callbacks,
-  signal: AbortSignal | undefined,
-): Promise<CursorPromptResult> {
+/** Starts the turn, or gives it its place in line. */
+export type Start = (onBatch: (batch: EventBatch) => void) => TurnHandle;
+
+export interface Driven {
+  callbacks: Callbacks;
+  signal: AbortSignal | undefined;
+  /** For the message where it could not be started. */
+  program?: string | undefined;
+  /** Nothing more is to be handed over, whatever the signal says. */
+  over?: () => boolean;
+  /** What it came to, and whether that is a success; before anybody else hears of it. */
+  onOutcome?: (outcome: TurnOutcome, good: boolean) => void;
+}
+
+/** A turn that is under way. */
+export interface Turn {
+  readonly result: Promise<CursorPromptResult>;
+  /** Resolves when its processes are gone, which an aborted turn does not wait for. */
+  readonly gone: Promise<void>;
+}
+
+/** Hand the events of a turn to the callbacks, and make its outcome a result or an error. */
+export function drive(start: Start, driven: Driven): Turn {
+  const { callbacks, signal } = driven;
   const began = performance.now();
   const failed: { error?: unknown; with?: true } = {};
-  const over = (): boolean => signal?.aborted === true;
-  const handle: TurnHandle = start(options, (batch: EventBatch) => {
-    const stop = (error: unknown): void => {
-      failed.error = error;
-      failed.with = true;
-      handle.taken(false);
-    };
-    try {
-      const held = dispatch(batch, callbacks, over);
-      if (held === undefined) handle.taken(true);
-      else held.then(() => handle.taken(true), stop);
-    } catch (error) {
-      stop(error);
-    }
+  const over = (): boolean => signal?.aborted === true || driven.over?.() === true;
+  let handle: TurnHandle;
+  try {
+    handle = start((batch: EventBatch) => {
+      const stop = (error: unknown): void => {
+        failed.error = error;
+        failed.with = true;
+        handle.taken(false);
+      };
+      try {
+        const held = dispatch(batch, callbacks, over);
+        if (held === undefined) handle.taken(true);
+        else held.then(() => handle.taken(true), stop);
+      } catch (error) {
+        stop(error);
+      }
+    });
+  } catch (error) {
+    return refused(noRoom(error, driven.program) ?? error);
+  }
+  const settled = handle.settled().then((outcome) => {
+    driven.onOutcome?.(outcome, outcome.code == null && failed.with !== true);
+    return outcome;
   });
   // The teardown goes on behind an abort.
-  const outcome = await unlessAborted(handle.settled(), signal, (signal) => {
-    handle.abort();
+  const outcome = unlessAborted(settled, signal, (signal) => {
+    if (!handle.abort()) return undefined;
     const partial = { ...result(handle.soFar()), durationMs: performance.now() - began };
     return aborted(signal, { partial });
   });
-  // A callback's own error is what its author expects to see, not one of ours about it.
-  if (failed.with) throw failed.error;
-  if (outcome.code === undefined || outcome.code === null) return result(outcome);
-  throw failure(outcome, signal);
+  return {
+    result: outcome.then((outcome) => {
+      // A callback's own error is what its author expects to see, not one of ours about it.
+      if (failed.with) throw failed.error;
+      if (outcome.code == null) return result(outcome);
+      throw failure(outcome, signal);
+    }),
+    gone: settled.then(
+      () => {},
+      () => {},
+    ),
+  };
 }
 
-function start(options: TurnOptions, onBatch: (batch: EventBatch) => void): TurnHandle {
-  try {
-    return native.startTurn(scope, options, onBatch);
-  } catch (error) {
-    throw noRoom(error, options.binary) ?? error;
-  }
+/** A turn that nothing was started for. */
+export function refused(error: unknown): Turn {
+  return { result: Promise.reject(error), gone: Promise.resolve() };
 }
 
 function result(outcome: TurnOutcome): CursorPromptResult {
@@ -94,55 +129,15 @@ function checked(input: CursorPromptInput): {
   signal: AbortSignal | undefined;
 } {
   const given = check.object("the input of launchCursorPrompt", input);
-  const text = (name: string): string | undefined =>
-    check.optional(given[name], (value) => check.word(name, value));
-  const flag = (name: string): boolean =>
-    check.optional(given[name], (value) => check.flag(name, value)) ?? false;
-  const limit = (name: string): number | undefined =>
-    check.optional(given[name], (value) => check.limit(name, value));
-  const wait = (name: string): number | undefined =>
-    check.optional(given[name], (value) => check.wait(name, value));
-  const callbacks: Record<string, unknown> = {};
-  for (const name of ["onText", "onThinking", "onToolStart", "onToolEnd", "onEvent"]) {
-    const callback = check.optional(given[name], (value) => check.callback(name, value));
-    // Called as a method of the input, as its type says.
-    if (callback !== undefined) callbacks[name] = (...args: never[]) => Reflect.apply(callback, input, args);
-  }
-  const tools = check.optional(given.tools, (value) => check.oneOf("tools", ["coding", "readonly"], value));
-  const leftovers = check.optional(given.leftovers, (value) =>
-    check.oneOf("leftovers", ["kill", "keep"], value),
-  );
+  const found = callbacks(given, input);
   const options: TurnOptions = {
-    cwd: check.word("cwd", given.cwd),
+    run: runOptions(given, "model"),
     prompt: check.string("prompt", given.prompt),
-    coding: tools === "coding",
-    approveMcps: flag("approveMcps"),
-    workspaceFlag: flag("workspaceFlagRequired"),
-    hostEnv: check.inherited(process.env),
-    addedEnv: check.optional(given.env, (value) => check.environment("env", value)) ?? [],
-    wantsEvents: wantsEvents(callbacks as Callbacks),
-    keepLeftovers: leftovers === "keep",
-    wantsPayloads: wantsPayloads(callbacks as Callbacks),
+    wantsEvents: wantsEvents(found),
+    wantsPayloads: wantsPayloads(found),
     ...defined({
-      binary: text("binary"),
-      model: check.optional(given.model, (value) => check.modelId("model", value)),
-      resumeId: check.optional(given.resumeId, (value) => check.argument("resumeId", value)),
-      firstLineTimeoutMs: limit("firstLineTimeoutMs"),
-      inactivityTimeoutMs: limit("inactivityTimeoutMs"),
-      toolTimeoutMs: limit("toolTimeoutMs"),
-      exitGraceMs: wait("exitGraceMs"),
-      killGraceMs: wait("killGraceMs"),
       ownServer: check.optional(given.fusionServerKey, (value) => check.serverKey("fusionServerKey", value)),
-      maxLineBytes: check.optional(given.maxLineBytes, (value) => check.lineLimit("maxLineBytes", value)),
     }),
   };
-  const signal = check.optional(given.signal, (value) => check.abortSignal("signal", value));
-  return { options, callbacks: callbacks as Callbacks, signal };
-}
-
-/** The entries that are there. */
-function defined<T extends Record<string, unknown>>(
-  entries: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined)) as never;
+  return { options, callbacks: found, signal: signal(given) };
 }
