@@ -1,0 +1,4 @@
+import { plugin } from "./index.js";
+
+export * from "./index.js";
+export default plugin;
