@@ -11,6 +11,8 @@ const INSTALL_WINDOWS =
 const HINTS: Record<string, string> = {
   CURSOR_CWD_MISSING: "--cwd must name an existing folder",
   CURSOR_NOT_RUNNABLE: "the file is there but cannot be run: look at its permissions, or install it again",
+  CURSOR_LAUNCHER_UNSUPPORTED: "--binary must name an .exe, .com, .cmd, .bat or .ps1 file",
+  CURSOR_UNSAFE_TOKEN: "leave the sign out, or name the program's .exe file with --binary",
   CURSOR_IDE_MISSING:
     "`cursor` is the editor's launcher here: install Cursor's CLI, or name it with --binary",
   CURSOR_AUTH_REQUIRED: "log in with `cursor-agent login`, or set CURSOR_API_KEY",

@@ -6,6 +6,7 @@ import { HELP, parseCommandLine, type RunCommand, UsageError } from "./arguments
 import { runDemo } from "./demo.ts";
 import { runDoctor } from "./doctor.ts";
 import { describeFailure } from "./failure.ts";
+import { inSession } from "./launch.ts";
 import { listModels } from "./models.ts";
 import { Output } from "./output.ts";
 import { EXIT, type Host, runTurn, type TurnRequest } from "./run.ts";
@@ -99,9 +100,9 @@ function load() {
 }
 
 async function createHost(): Promise<Host> {
-  const { launchCursorPrompt } = await load();
+  const { CursorSession } = await load();
   return {
-    launch: launchCursorPrompt,
+    launch: inSession(CursorSession.create),
     stdout,
     stderr,
     now: () => performance.now(),

@@ -2,6 +2,7 @@
 
 import type { CursorPromptInput, CursorPromptResult } from "fusion-cursor-native";
 import { describeAbort, describeFailure, describeLeftovers, errorCode } from "./failure.ts";
+import type { Launch } from "./launch.ts";
 import type { Output } from "./output.ts";
 import { type Clock, createPresenter, type Presenter } from "./presenter.ts";
 
@@ -13,7 +14,7 @@ export interface TurnRequest {
 
 /** The world around a turn. */
 export interface Host {
-  readonly launch: (input: CursorPromptInput) => Promise<CursorPromptResult>;
+  readonly launch: Launch;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly now: Clock;
