@@ -33,8 +33,10 @@ pub(crate) fn start(player: &Player<'_>, start: &Start) -> io::Result<()> {
     command
         .stdout(stdio(start.hold.stdout))
         .stderr(stdio(start.hold.stderr));
-    if start.bond == Bond::Group {
-        sys::own_group(&mut command);
+    match start.bond {
+        Bond::Member => {}
+        Bond::Group => sys::own_group(&mut command),
+        Bond::Session | Bond::Daemon => sys::detach(&mut command),
     }
     let mut child = spawn(command, kind, bundle(player, start).as_bytes())?;
     if start.bond == Bond::Daemon {
@@ -89,6 +91,7 @@ pub(crate) fn live(kind: &OsStr) -> Result<(), End> {
         let program = std::env::current_exe().map_err(|error| failed("start", &error))?;
         let mut command = Command::new(program);
         command.args(std::env::args_os().skip(1));
+        sys::detach(&mut command);
         return spawn(command, PLAY, handed.as_bytes())
             .map(drop)
             .map_err(|error| failed("start", &error));

@@ -56,6 +56,7 @@ else a built-in demo. The verbs of a scenario are described in testing/README.md
 ";
 
 fn main() -> ExitCode {
+    sys::hold_streams();
     let result = match std::env::var_os(child::MARKER) {
         Some(kind) => child::live(&kind),
         None => run(),

@@ -180,14 +180,13 @@ pub(crate) fn one_or_more(
 }
 
 pub(crate) fn bond(place: &str, raw: &RawValue) -> Checked<Bond> {
-    let bond = match raw.get() {
-        "\"member\"" => return Ok(Bond::Member),
-        "\"group\"" => Bond::Group,
-        "\"session\"" => Bond::Session,
-        "\"daemon\"" => Bond::Daemon,
-        _ => return mistake(place, "must be \"member\", \"group\", \"session\" or \"daemon\""),
-    };
-    unix_only(place, raw.get(), bond)
+    match raw.get() {
+        "\"member\"" => Ok(Bond::Member),
+        "\"group\"" => Ok(Bond::Group),
+        "\"session\"" => Ok(Bond::Session),
+        "\"daemon\"" => Ok(Bond::Daemon),
+        _ => mistake(place, "must be \"member\", \"group\", \"session\" or \"daemon\""),
+    }
 }
 
 pub(crate) fn hold(place: &str, raw: &RawValue) -> Checked<Hold> {

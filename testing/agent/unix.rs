@@ -75,6 +75,12 @@ pub(crate) fn own_group(command: &mut Command) {
     command.process_group(0);
 }
 
+/// Nothing to do: a child moves itself into a session of its own.
+pub(crate) fn detach(_: &mut Command) {}
+
+/// Nothing to do: a child gets the streams that it is given, and no others.
+pub(crate) fn hold_streams() {}
+
 /// Makes the signal do nothing.
 pub(crate) fn ignore(signal: i32) -> io::Result<()> {
     flag::register(signal, Arc::new(AtomicBool::new(false))).map(drop)
