@@ -1,4 +1,5 @@
 //! The door to the file system: what lies in the way is told, nothing is followed, nothing is half done.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 #![allow(clippy::disallowed_methods, reason = "a test is its own host")]
 

@@ -1,4 +1,5 @@
 //! What becomes of a file where a step of writing it fails, or is never done.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 #![allow(clippy::disallowed_methods, reason = "a test is its own host")]
 

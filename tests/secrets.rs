@@ -46,6 +46,7 @@ fn it_is_in_no_debug() {
         cwd: "/".into(),
         env: env(),
         owner: Owner(1),
+        via: None,
     });
     shown(&Call {
         name: "fn_x".into(),

@@ -217,7 +217,8 @@ async fn a_consumer_that_takes_nothing_hides_no_silence() {
         steps.push(json!({ "linger": true }));
         let stage = Stage::new(&json!(steps)).limits(LimitOptions {
             exit_grace_ms: Some(100.0),
-            ..options(200.0)
+            // Long enough for a loaded machine to write all of it in.
+            ..options(1000.0)
         });
         let (batches, mut taken) = tokio::sync::mpsc::unbounded_channel();
         let (control, task) = stage.start(|_| ByHand { batches });

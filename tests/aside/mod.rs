@@ -2,13 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![allow(clippy::disallowed_methods, reason = "a test is its own host")]
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
-
-/// The user and the group that nobody is, by the numbers they have everywhere.
-const NOBODY: u32 = 65_534;
 
 /// One ignored test of this program, to be started.
 pub(crate) fn test(name: &str) -> Command {
@@ -33,7 +27,7 @@ pub(crate) fn start(name: &str, word: &str) -> Child {
 pub(crate) fn told() -> String {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
-    line.trim_end_matches('\n').to_owned()
+    line.trim_end_matches(['\r', '\n']).to_owned()
 }
 
 /// It passed, and was run at all.
@@ -47,7 +41,15 @@ pub(crate) fn passed(output: &Output) {
 }
 
 /// Run one without the rights of root, whoever this is.
+#[cfg(unix)]
 pub(crate) fn as_ordinary_user(name: &str) {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+
+    /// The user and the group that nobody is, by the numbers they have everywhere.
+    const NOBODY: u32 = 65_534;
+
     let mut command = test(name);
     let room = tempfile::tempdir().unwrap();
     if rustix::process::geteuid().is_root() {

@@ -3,6 +3,7 @@
 //! Every test here is one state that a worktree may be in. In a copy of it a child process does an operation and is
 //! killed before and after each step that changes the disk; then the worktree is reconciled and compared. The table
 //! of all of them is in `docs/crash-matrix.md`.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 #![allow(clippy::disallowed_methods, reason = "a test is its own host")]
 

@@ -1,5 +1,6 @@
 //! A disk that fails, is full or read-only: it is said so, the operator's config is whole, and all is put right once
 //! the disk is well again.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 #![allow(clippy::disallowed_methods, reason = "a test is its own host")]
 

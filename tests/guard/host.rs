@@ -206,6 +206,7 @@ async fn run(program: &Path) -> String {
         cwd: "/".into(),
         env: std::env::vars_os().collect(),
         owner: Owner(0),
+        via: None,
     };
     match process::brief::run(launch, PATIENCE).await {
         Ok(ran) => format!("{:?} {}", ran.exit, ran.out().trim()),

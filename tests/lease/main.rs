@@ -1,4 +1,5 @@
 //! Servers staged in worktrees: what lies on the disk before, while and after.
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by a panic")]
 
 #[cfg(test)]

@@ -154,6 +154,7 @@ mod inside {
             cwd: "/".into(),
             env: Vec::new(),
             owner: Owner(1),
+            via: None,
         };
         let running = start(launch).await.unwrap();
         say(&format!("started {}", running.tree.pid()));

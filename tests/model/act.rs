@@ -2,7 +2,7 @@
 
 use fusion_cursor_native::disk::Folder;
 use fusion_cursor_native::mcp::manifest::ServerEntry;
-use fusion_cursor_native::mcp::ops::{beat_held, dispose_held, reconcile_held, stage_held};
+use fusion_cursor_native::mcp::ops::{Beaten, beat_held, dispose_held, reconcile_held, stage_held};
 use fusion_cursor_native::mcp::site::Site;
 use fusion_cursor_native::mcp::{ReconcileReport, StagingError};
 
@@ -38,7 +38,7 @@ pub(crate) fn act(
     let entry = ServerEntry::new(command(key), vec!["--stdio".to_owned()], Vec::new());
     let done = match what {
         Operation::Stage => stage_held(&site, &held, key, &entry).map(|()| true),
-        Operation::Beat => beat_held(&site, &held, key, &entry, true),
+        Operation::Beat => beat_held(&site, &held, key, &entry, true).map(|beaten| beaten == Beaten::InForce),
         Operation::Dispose => dispose_held(&site, &held, key, true).map(|()| true),
         Operation::Reconcile => {
             let mut report = ReconcileReport {

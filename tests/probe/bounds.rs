@@ -18,6 +18,7 @@ fn launch(machine: &Machine, program: &std::path::Path, args: &[&str]) -> Launch
         cwd: "/".into(),
         env: machine.environment(),
         owner: Owner(0),
+        via: None,
     }
 }
 
@@ -145,7 +146,8 @@ async fn the_whole_call_is_bounded_however_many_programs_hang() {
     let asked = status
         .diagnostics
         .iter()
-        .filter(|line| line.contains("no answer"))
+        // On a loaded machine the last one may not even be started in time.
+        .filter(|line| line.contains("no answer") || line.contains("did not start it in time"))
         .count();
     let not_asked = status
         .diagnostics
