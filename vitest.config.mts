@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["__test__/**/*.spec.ts"],
+    include: [process.platform === "win32" ? "__test__/windows/*.spec.ts" : "__test__/*.spec.ts"],
     // The addon holds threads and processes of its own: a crash must not take other files' tests with it.
     pool: "forks",
     watch: false,

@@ -27,6 +27,8 @@ test("a tiny run prints every row and writes the figures", { timeout: 120_000 },
     "16",
     "--calls",
     "20",
+    "--cycles",
+    "3",
   ];
   const tiny = [...few, "--as-built", "--json", json];
   const { stdout } = await run(process.execPath, [script, ...tiny]);
@@ -42,6 +44,12 @@ test("a tiny run prints every row and writes the figures", { timeout: 120_000 },
       expect(stdout).toMatch(new RegExp(`${row} +${host}( +[\\d.]+ ms){5}`));
   for (const row of ["startCursorToolBridge", "plain node:http"])
     expect(stdout).toMatch(new RegExp(`${row}( +\\d+\\.\\d+ ms){2} +\\d+\\.\\d+`));
+  for (const row of [
+    "a session with a tool, one turn",
+    "a session without tools, one turn",
+    "launchCursorPrompt alone",
+  ])
+    expect(stdout).toMatch(new RegExp(`${row}( +\\d+\\.\\d+ ms){5}`));
   for (const row of ["the addon", "the whole package"])
     expect(stdout).toMatch(new RegExp(`${row} +\\d+\\.\\d+ ms`));
   expect(stdout).toMatch(/an empty addon +(\d+\.\d+ ms|left out)/);

@@ -9,10 +9,12 @@ const root = join(__dirname, "..");
 const program = `
   import { createRequire } from "node:module";
   const name = process.argv[1];
-  const required = createRequire(process.cwd() + "/x.js")(name);
-  const imported = { ...(await import(name)) };
-  delete imported.default;
+  const whole = createRequire(process.cwd() + "/x.js")(name);
+  const { default: wanted = whole, ...required } = whole;
+  const { default: found, ...imported } = await import(name);
   const different = Object.keys(imported).filter((key) => imported[key] !== required[key]);
+  // A package without a default export has all of itself for one, where it has any.
+  if (found !== undefined && found !== wanted) different.push("default");
   console.log(JSON.stringify({ required: Object.keys(required), imported: Object.keys(imported), different }));
 `;
 
@@ -31,6 +33,7 @@ function declared(file: string): string[] {
 
 test.each([
   ["fusion-cursor-native", "index.d.ts"],
+  ["fusion-cursor-native/plugin", "plugin/index.d.ts"],
   ["fusion-cursor-native/testing", "testing/index.d.ts"],
 ])("%s: import, require and the types name the same, and it is the same", (name, types) => {
   const { required, imported, different } = load(name);

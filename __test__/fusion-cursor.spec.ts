@@ -120,7 +120,9 @@ describe("run", () => {
       input,
     });
     expect(code).toBe(0);
-    expect(jsonLines(stdout).find((line) => line.type === "user")).toEqual({ type: "user", text: input });
+    const echo = jsonLines(stdout).find((line) => line.type === "user");
+    expect(String(echo?.text)).toMatch(/^[^\n]*read-only[^\n]*\n\nUser request:\n/);
+    expect(String(echo?.text).endsWith(`:\n${input}`)).toBe(true);
   });
 
   test("a failed turn gives 1, says what to do, and how to go on", async () => {

@@ -24,6 +24,9 @@ function limited(): string[] | undefined {
 const LAUNCH =
   "launchCursorPrompt(turn).then((done) => tell(done.leftovers), (error) => tell([error.name, error.code, error.retryable]))";
 
+const CREATE =
+  "CursorSession.create(turn).then((session) => session.prompt('hi')).then((done) => tell(done.leftovers), (error) => tell([error.name, error.code, error.retryable]))";
+
 describe("without threads", () => {
   const command = limited();
 
@@ -49,26 +52,27 @@ describe("without threads", () => {
     prlimit(host, `--nproc=${processes}:`);
   }
 
-  test.skipIf(command === undefined)(
-    "the addon loads, a turn is refused, and the next one runs",
-    async () => {
-      const stage = stageForAll([init, result("x")]);
-      const host = bareHost(stage);
-      const lines = told(host);
-      await eventually("it is there", () => lines.length === 1);
-      const before = hard(host);
-      limit(host, 1);
-      host.send(`const { launchCursorPrompt } = require(${JSON.stringify(root)}); ${LAUNCH}`);
-      await eventually(
-        "it is refused",
-        () => lines.length === 2 || host.exitCode !== null || host.signalCode !== null,
-      );
-      limit(host, before);
-      host.send(`const { launchCursorPrompt } = require(${JSON.stringify(root)}); ${LAUNCH}`);
-      await eventually("it ran", () => lines.length === 3);
-      expect(lines).toEqual(["here", ["CursorError", "CURSOR_SPAWN_FAILED", true], []]);
-    },
-  );
+  test.skipIf(command === undefined).each([
+    ["turn", LAUNCH],
+    ["session", CREATE],
+  ])("the addon loads, a %s is refused, and the next one runs", async (_what, start) => {
+    const stage = stageForAll([init, result("x")]);
+    const host = bareHost(stage);
+    const lines = told(host);
+    await eventually("it is there", () => lines.length === 1);
+    const before = hard(host);
+    limit(host, 1);
+    const load = `const { launchCursorPrompt, CursorSession } = require(${JSON.stringify(root)});`;
+    host.send(`${load} ${start}`);
+    await eventually(
+      "it is refused",
+      () => lines.length === 2 || host.exitCode !== null || host.signalCode !== null,
+    );
+    limit(host, before);
+    host.send(`${load} ${start}`);
+    await eventually("it ran", () => lines.length === 3);
+    expect(lines).toEqual(["here", ["CursorError", "CURSOR_SPAWN_FAILED", true], []]);
+  });
 
   test.skipIf(command === undefined)("a good turn is one, and what left its group is ended", async () => {
     const stage = stageForAll([

@@ -71,6 +71,16 @@ test("in the task of a staging", () => {
   );
 });
 
+test("in the task of a session, and the next one is as good as ever", () => {
+  const code = `native.armPanic("session");
+    const { CursorSession } = require(${JSON.stringify(root)});
+    CursorSession.create(turn).catch(show).then(() => CursorSession.create(turn))
+      .then((session) => session.prompt("hi")).then((r) => console.log(r.text));`;
+  expect(run(new Stage(good), code)).toBe(
+    "true CURSOR_INTERNAL fusion-cursor-native failed inside: a panic in session\nx",
+  );
+});
+
 test("and the next turn is as good as ever", () => {
   const code = `native.armPanic("task");
     launchCursorPrompt(turn).catch(show).then(() => launchCursorPrompt(turn)).then((r) => console.log(r.text));`;

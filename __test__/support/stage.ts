@@ -48,6 +48,11 @@ export class Stage {
     return readFileSync(this.path(name), "utf8");
   }
 
+  /** Lets those go on that wait for this file. */
+  release(name: string): void {
+    writeFileSync(this.path(name), "");
+  }
+
   /** The number in a file, once it is there. */
   async pid(name: string): Promise<number> {
     return Number(await this.touched(name));
@@ -58,10 +63,10 @@ export class Stage {
   }
 }
 
-export async function eventually(what: string, so: () => boolean): Promise<void> {
-  const giveUp = performance.now() + PATIENCE;
+export async function eventually(what: string, so: () => boolean, patience = PATIENCE): Promise<void> {
+  const giveUp = performance.now() + patience;
   while (!so()) {
-    if (performance.now() > giveUp) throw new Error(`${what}: not within ${PATIENCE} ms`);
+    if (performance.now() > giveUp) throw new Error(`${what}: not within ${patience} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

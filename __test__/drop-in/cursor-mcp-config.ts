@@ -1,0 +1,1 @@
+export { releaseHeldLeasesSync, stageCursorMcpLease } from "fusion-cursor-native";

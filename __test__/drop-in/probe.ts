@@ -1,0 +1,1 @@
+export { parseCursorAuthStatus, probeCursorBinary, validateCursorBinaryPath } from "fusion-cursor-native";

@@ -1,0 +1,1 @@
+export { discoverCursorModels, parseCursorModels } from "fusion-cursor-native";

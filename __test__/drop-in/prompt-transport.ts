@@ -1,0 +1,1 @@
+export { launchCursorPrompt } from "fusion-cursor-native";

@@ -1,0 +1,2 @@
+export { discoverCursorProviderModels } from "fusion-cursor-native";
+export { cursorCliProvider } from "fusion-cursor-native/plugin";

@@ -1,0 +1,1 @@
+export { CursorRuntimeAdapter } from "fusion-cursor-native/plugin";

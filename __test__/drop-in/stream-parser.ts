@@ -1,0 +1,1 @@
+export { CursorStreamParser, parseCursorStreamLine } from "fusion-cursor-native";

@@ -1,0 +1,1 @@
+export { cursorMcpSchemaServerPath, startCursorToolBridge } from "fusion-cursor-native";

@@ -1,0 +1,5 @@
+export {
+  classifyCursorConfigTracking,
+  inspectCursorWorktree,
+  reconcileCursorWorktree,
+} from "fusion-cursor-native";
