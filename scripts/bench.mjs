@@ -1,5 +1,5 @@
-// `npm run bench`: how fast streams are read, what a start costs the event loop, what staging a server costs, and what
-// a tool call costs, on the release addon. Needs no network and no account: a program that is nothing but `cat` replays
+// `npm run bench`: how fast streams are read, what a start costs the event loop, what staging a server costs, what a
+// tool call costs, and what a session costs, on the release addon. Needs no network and no account: a program that is nothing but `cat` replays
 // a generated session. What it prints is this machine's, so figures are compared with the readline loop of the same
 // run, starts with Node's own, the staging of a server with the least that Node could do for it, and a tool call with
 // one of a plain server.
@@ -9,7 +9,7 @@
 //   --streams N    how many streams are read at once; 16 without it
 //   --starts N     how many turns are started at once; 40 without it
 //   --held MB      the memory of the large host that starts them; 1536 without it
-//   --cycles N     how often a server is staged and taken out again; 50 without it
+//   --cycles N     how often a server is staged and taken out again, and a session made and ended; 50 without it
 //   --calls N      how many tools are called, one after the other; 3000 without it
 //   --json FILE    write the figures there too
 //   --as-built     measure the addon that is there, even one without optimizations
@@ -21,8 +21,8 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { measureLoad, median } from "./bench/load.mjs";
 import { REFERENCE, rows as waysToRead } from "./bench/rows.mjs";
-import { measureStaging } from "./bench/staging.mjs";
-import { measureStarts } from "./bench/starting.mjs";
+import { measureStaging, worktree } from "./bench/staging.mjs";
+import { agent, measureStarts } from "./bench/starting.mjs";
 import { writeTranscript } from "./bench/transcript.mjs";
 import { buildAddon } from "./build.mjs";
 import { capture, Failure, root, runMain } from "./common.mjs";
@@ -158,6 +158,38 @@ function measureCalls() {
   });
 }
 
+/**
+ * Sessions from their creation to their end, and the turn in them alone. The rows take turns.
+ * @param {string} folder
+ */
+function measureSessions(folder) {
+  const [program, top] = [agent(folder), worktree(folder, "sessions")];
+  const rows = /** @type {const} */ ([
+    { name: "a session with a tool, one turn", which: "tools" },
+    { name: "a session without tools, one turn", which: "bare" },
+    { name: "launchCursorPrompt alone", which: "turn" },
+  ]);
+  /** @typedef {"wallMs" | "busyMs" | "createMs" | "turnMs" | "disposeMs"} Figure */
+  const rounds = Array.from({ length: Math.min(3, positive("rounds")) }, () =>
+    rows.map(
+      ({ which }) =>
+        /** @type {Record<Figure, number>} */ (measure("sessions.mjs", program, top, options.cycles, which)),
+    ),
+  );
+  return rows.map(({ name }, row) => {
+    /** @param {Figure} figure */
+    const middle = (figure) => median(rounds.map((round) => round[row]?.[figure] ?? Number.NaN));
+    return {
+      name,
+      wallMs: middle("wallMs"),
+      busyMs: middle("busyMs"),
+      createMs: middle("createMs"),
+      turnMs: middle("turnMs"),
+      disposeMs: middle("disposeMs"),
+    };
+  });
+}
+
 /** @param {number} value */
 const megabytes = (value) => (value / 1e6).toFixed(1);
 
@@ -196,7 +228,7 @@ function printStaging(staging) {
 }
 
 /** @param {Awaited<ReturnType<typeof figures>>} all */
-function print({ machine, transcript, streams, many, starts, staging, calls, load, built }) {
+function print({ machine, transcript, streams, many, starts, staging, calls, sessions, load, built }) {
   console.log(`\nNode ${machine.node} on ${machine.cpu}, ${machine.cpus} processors`);
   console.log(`The addon: ${relative(root, built.file)}, ${megabytes(load.addonBytes)} MB`);
   if (built.debug) console.log("It has no optimizations, so these figures say nothing about speed.");
@@ -249,6 +281,14 @@ function print({ machine, transcript, streams, many, starts, staging, calls, loa
       ratio.toFixed(2),
     ]),
   ]);
+  console.log("\nA session from its creation to its end, on an agent that answers at once, medians");
+  table([
+    ["", "wall", "main thread", "create", "turn", "dispose"],
+    ...sessions.map(({ name, ...row }) => [
+      name,
+      ...[row.wallMs, row.busyMs, row.createMs, row.turnMs, row.disposeMs].map(milliseconds),
+    ]),
+  ]);
   console.log("\nLoading");
   const empty =
     load.emptyMs === undefined ? "left out: there is no C compiler `cc`" : `${load.emptyMs.toFixed(2)} ms`;
@@ -293,6 +333,7 @@ async function figures(folder, built) {
       rounds: Math.min(3, positive("rounds")),
     }),
     calls: measureCalls(),
+    sessions: measureSessions(folder),
     load: measureLoad(folder, built.file, positive("rounds") * 2 + 1),
   };
 }

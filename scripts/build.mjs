@@ -90,7 +90,7 @@ export async function buildPanicsAddon() {
   replace(join(targetDir(), "debug", name), panicsAddon);
 }
 
-/** index.js and dist/. */
+/** index.js, plugin/index.js and dist/. */
 export async function bundle() {
   await run(process.execPath, ["scripts/bundle.mjs"]);
 }

@@ -1,4 +1,5 @@
-// Makes the JavaScript that is published: index.js from lib/, dist/fusion-cursor.mjs from cli/.
+// Makes the JavaScript that is published: index.js from lib/, plugin/index.js from the TypeScript beside it, and
+// dist/fusion-cursor.mjs from cli/.
 
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
@@ -39,6 +40,15 @@ if (existsSync(new URL("../lib/index.ts", import.meta.url))) {
     plugins: [nativeLoader],
   });
 }
+
+await build({
+  ...common,
+  entryPoints: ["plugin/main.ts"],
+  outfile: "plugin/index.js",
+  format: "cjs",
+  banner: { js: "// Generated from the TypeScript beside it by scripts/bundle.mjs; changes belong there." },
+  external: ["fusion-cursor-native"],
+});
 
 const command = "dist/fusion-cursor.mjs";
 await build({

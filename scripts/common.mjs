@@ -21,7 +21,7 @@ export const guard = process.platform === "win32" ? undefined : "fusion-cursor-g
 export const panicsAddon = join(root, "__test__", "native-panics", "fusion-cursor-native.node");
 
 /** Files that the build writes and git keeps. */
-export const generatedFiles = ["native.js", "native.d.ts", "index.js"];
+export const generatedFiles = ["native.js", "native.d.ts", "index.js", "plugin/index.js"];
 
 /** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env, PATH: [join(toolsDir, "bin"), process.env.PATH].join(delimiter) };

@@ -2,6 +2,7 @@
 //
 //   --fast         only those that need no build (`npm run check`)
 //   --only a,b     only these stages
+//   --extended     also those that are left out otherwise, for the time that they take
 //   --list         the names of the stages
 //
 // The last line is `N passed, N failed`: the tests of Rust and of vitest together. A tool that is missing is
@@ -12,9 +13,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildAddon, buildPanicsAddon, buildPrograms, bundle } from "./build.mjs";
 import { Failure, generatedFiles, panicsAddon, root, run, runMain, runModule } from "./common.mjs";
+import { emulated } from "./emulated.mjs";
 import { checkPacked } from "./packed.mjs";
 import { checkRust, setup } from "./setup.mjs";
+import { checkTargets } from "./targets.mjs";
 import { hasTool, howToGet } from "./tools.mjs";
+import { windows } from "./windows.mjs";
 
 const ci = process.env.CI === "true";
 const tests = { passed: 0, failed: 0, skipped: 0 };
@@ -22,19 +26,26 @@ const tests = { passed: 0, failed: 0, skipped: 0 };
 const leftOut = [];
 
 /**
- * Every stage: its name, what it does, the tool it cannot do without, and whether it needs no build.
- * @typedef {{ name: string, what: string, tool?: import("./tools.mjs").Tool, fast?: boolean, run: () => unknown }} Stage
+ * Every stage: its name, what it does, the tools it cannot do without, whether it needs no build, and whether it is
+ * left out unless asked for.
+ * @typedef {{ name: string, what: string, tools?: import("./tools.mjs").Tool[], fast?: boolean, extended?: boolean, run: () => unknown }} Stage
  * @type {Stage[]}
  */
 const stages = [
   {
     name: "fmt",
     what: "Rust formatting",
-    tool: "rustfmt",
+    tools: ["rustfmt"],
     fast: true,
     run: rustfmt,
   },
-  { name: "clippy", what: "Rust lints, for each set of features", tool: "clippy", fast: true, run: clippy },
+  {
+    name: "clippy",
+    what: "Rust lints, for each set of features",
+    tools: ["clippy"],
+    fast: true,
+    run: clippy,
+  },
   { name: "doc", what: "Rust documentation", run: doc },
   { name: "rust", what: "Rust tests, without Node", run: rustTests },
   {
@@ -46,6 +57,20 @@ const stages = [
   { name: "tsc", what: "Types", fast: true, run: () => runModule("typescript/bin/tsc", ["--noEmit"]) },
   { name: "vitest", what: "JavaScript tests, on the addon", run: vitest },
   {
+    name: "windows",
+    what: "The Windows version under Wine: Rust tests, and JavaScript tests on the addon",
+    tools: ["wine", "mingw"],
+    run: () => windows({ rust: counted, js: reported }),
+  },
+  { name: "targets", what: "Types for every other target", extended: true, run: () => checkTargets() },
+  {
+    name: "emulated",
+    what: "arm64 and musl, on this machine",
+    tools: ["qemu-aarch64", "musl-gcc"],
+    extended: true,
+    run: () => emulated(counted),
+  },
+  {
     name: "publint",
     what: "What package.json promises",
     run: () => runModule("publint/src/cli.js", ["run", "--strict"]),
@@ -54,11 +79,11 @@ const stages = [
   {
     name: "deny",
     what: "Licences and sources of the dependencies",
-    tool: "cargo-deny",
+    tools: ["cargo-deny"],
     fast: true,
     run: deny,
   },
-  { name: "typos", what: "Spelling", tool: "typos", fast: true, run: () => run("typos", []) },
+  { name: "typos", what: "Spelling", tools: ["typos"], fast: true, run: () => run("typos", []) },
 ];
 
 async function rustfmt() {
@@ -155,14 +180,28 @@ async function vitest() {
     await runModule("vitest/vitest.mjs", options, { FUSION_CURSOR_PANICS_ADDON: panicsAddon });
   } finally {
     const text = contents(report);
-    if (text !== undefined) {
-      const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(text);
-      tests.passed += numPassedTests;
-      tests.failed += numFailedTests;
-      tests.skipped += numPendingTests + numTodoTests;
-    }
+    if (text !== undefined) addReport(JSON.parse(text));
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Add up the tests of a report of vitest. @param {import("./windows.mjs").Report} report */
+function addReport({ numPassedTests, numFailedTests, numPendingTests, numTodoTests }) {
+  tests.passed += numPassedTests;
+  tests.failed += numFailedTests;
+  tests.skipped += numPendingTests + numTodoTests;
+}
+
+/**
+ * Add up the tests of a run of vitest that resolves with its report, or rejects with one on the failure.
+ * @param {Promise<import("./windows.mjs").Report>} running
+ */
+async function reported(running) {
+  const report = await running.catch((failure) => {
+    if (failure.report !== undefined) addReport(failure.report);
+    throw failure;
+  });
+  addReport(report);
 }
 
 function deny() {
@@ -186,7 +225,10 @@ function wanted(name) {
 function chosen(args) {
   if (args.includes("--fast")) return stages.filter((stage) => stage.fast);
   const at = args.indexOf("--only");
-  if (at === -1) return stages;
+  if (at === -1) {
+    const extended = args.includes("--extended") || process.env.FUSION_CURSOR_EXTENDED === "1";
+    return stages.filter((stage) => extended || !stage.extended);
+  }
   const names = (args[at + 1] ?? "").split(",");
   const unknown = names.filter((name) => !stages.some((stage) => stage.name === name));
   if (unknown.length > 0) throw new Failure(`No such stage: ${unknown.join(", ")}. See --list.`);
@@ -200,8 +242,8 @@ async function runStage(stage) {
   const line = (/** @type {string} */ sign, /** @type {string} */ more) =>
     `  ${sign} ${stage.name.padEnd(8)} ${more}`;
   try {
-    if (stage.tool !== undefined && !wanted(stage.tool))
-      return { line: line("–", `left out: no ${stage.tool}`) };
+    const missing = (stage.tools ?? []).filter((tool) => !wanted(tool));
+    if (missing.length > 0) return { line: line("–", `left out: no ${missing.join(", no ")}`) };
     await stage.run();
   } catch (error) {
     return { line: line("✗", "failed"), error };

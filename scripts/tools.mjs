@@ -19,6 +19,16 @@ const tools = {
   },
   rustfmt: { probe: ["cargo", "fmt", "--version"], get: "rustup component add rustfmt" },
   clippy: { probe: ["cargo", "clippy", "--version"], get: "rustup component add clippy" },
+  wine: { probe: ["wine", "--version"], get: "apt-get install wine wine64 (on Debian)" },
+  "qemu-aarch64": {
+    probe: ["qemu-aarch64", "--version"],
+    get: "apt-get install qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross libstdc++6-arm64-cross (on Debian)",
+  },
+  "musl-gcc": { probe: ["musl-gcc", "--version"], get: "apt-get install musl-tools (on Debian)" },
+  mingw: {
+    probe: ["x86_64-w64-mingw32-gcc", "--version"],
+    get: "apt-get install gcc-mingw-w64-x86-64 (on Debian)",
+  },
 };
 
 /** True where the tool is in `.tools` or in PATH. @param {Tool} name */

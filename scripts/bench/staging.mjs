@@ -11,8 +11,8 @@ import { median } from "./load.mjs";
 const script = join(root, "scripts", "bench", "leases.mjs");
 
 /** A worktree with a config of the operator's. @param {string} folder */
-function worktree(folder) {
-  const top = join(folder, "worktree");
+export function worktree(folder, name = "worktree") {
+  const top = join(folder, name);
   mkdirSync(join(top, ".cursor"), { recursive: true });
   writeFileSync(join(top, ".cursor", "mcp.json"), '{\n  "mcpServers": {}\n}\n');
   execFileSync("git", ["init", "-q"], { cwd: top });

@@ -10,7 +10,7 @@ import { median } from "./load.mjs";
 /** @typedef {"longestCallMs" | "callsMs" | "longestTurnMs" | "wallMs"} Figure */
 
 /** A program that reads its input and answers as the agent does. @param {string} folder */
-function agent(folder) {
+export function agent(folder) {
   const file = join(folder, "agent");
   const line = JSON.stringify({ type: "result", subtype: "success", is_error: false, result: "x" });
   writeFileSync(file, `#!/bin/sh\nread -r line\necho '${line}'\n`);
