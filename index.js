@@ -1280,6 +1280,7 @@ function server({ toolbox }) {
 var DONE = { value: void 0, done: true };
 var SessionStream = class {
   #abort = new AbortController();
+  #calledOff;
   #turn;
   #pulls = [];
   #held;
@@ -1293,14 +1294,14 @@ var SessionStream = class {
   #over = false;
   /** The turn's error, until the iteration has thrown it. */
   #error;
-  constructor(begin2, callbacks2, signal2) {
+  constructor(begin2, callbacks2, signal2, disposed2) {
+    this.#calledOff = () => this.#abort.signal.aborted || disposed2();
     const abort = () => this.#abort.abort(signal2?.reason);
     if (signal2?.aborted) abort();
     const forget = signal2 === void 0 ? () => {
     } : onAbort(signal2, abort);
-    const over = () => this.#abort.signal.aborted;
     const onEvent = (event) => {
-      const seen = deliver(event, callbacks2, over);
+      const seen = deliver(event, callbacks2, this.#calledOff);
       return seen === void 0 ? this.#offer(event) : seen.then(() => this.#offer(event));
     };
     this.#turn = begin2({ onEvent }, this.#abort.signal);
@@ -1334,7 +1335,7 @@ var SessionStream = class {
     return iterator;
   }
   #offer(event) {
-    if (this.#abort.signal.aborted || this.#over) return;
+    if (this.#calledOff() || this.#over) return;
     if (this.#asked && !this.#begun) this.#passing = true;
     if (this.#passing) return;
     const pull = this.#pulls.shift();
@@ -1350,7 +1351,7 @@ var SessionStream = class {
   #next() {
     return new Promise((resolve, reject) => {
       const held = this.#held;
-      if (held !== void 0 && !this.#abort.signal.aborted) {
+      if (held !== void 0 && !this.#calledOff()) {
         this.#held = void 0;
         this.#give(held.event, resolve);
         held.letGo();
@@ -1617,7 +1618,8 @@ var CursorSession = class _CursorSession {
     return new SessionStream(
       (callbacks2, signal3) => this.#run(prompt, callbacks2, signal3),
       this.#callbacks,
-      signal2
+      signal2,
+      () => this.#disposed
     );
   }
   async dispose() {

@@ -25,6 +25,7 @@ const DONE: Next = { value: undefined, done: true };
 
 export class SessionStream implements CursorSessionStream {
   readonly #abort = new AbortController();
+  readonly #calledOff: () => boolean;
   readonly #turn: Turn;
   readonly #pulls: Pull[] = [];
   #held: Held | undefined;
@@ -39,14 +40,20 @@ export class SessionStream implements CursorSessionStream {
   /** The turn's error, until the iteration has thrown it. */
   #error: { error: unknown } | undefined;
 
-  constructor(begin: Begin, callbacks: Callbacks, signal: AbortSignal | undefined) {
+  constructor(
+    begin: Begin,
+    callbacks: Callbacks,
+    signal: AbortSignal | undefined,
+    /** The session is disposed, and so the turn is called off, which this side may hear of later. */
+    disposed: () => boolean,
+  ) {
+    this.#calledOff = () => this.#abort.signal.aborted || disposed();
     const abort = (): void => this.#abort.abort(signal?.reason);
     if (signal?.aborted) abort();
     const forget = signal === undefined ? () => {} : onAbort(signal, abort);
-    const over = (): boolean => this.#abort.signal.aborted;
     const onEvent = (event: CursorStreamEvent): void | Promise<void> => {
       // Those of the session come first, and may hold it too.
-      const seen = deliver(event, callbacks, over);
+      const seen = deliver(event, callbacks, this.#calledOff);
       return seen === undefined ? this.#offer(event) : seen.then(() => this.#offer(event));
     };
     this.#turn = begin({ onEvent }, this.#abort.signal);
@@ -84,7 +91,7 @@ export class SessionStream implements CursorSessionStream {
   }
 
   #offer(event: CursorStreamEvent): void | Promise<void> {
-    if (this.#abort.signal.aborted || this.#over) return;
+    if (this.#calledOff() || this.#over) return;
     if (this.#asked && !this.#begun) this.#passing = true;
     if (this.#passing) return;
     const pull = this.#pulls.shift();
@@ -103,7 +110,7 @@ export class SessionStream implements CursorSessionStream {
     return new Promise((resolve, reject) => {
       const held = this.#held;
       // After an abort it is the error that comes next, and the end of the turn lets go of what is held.
-      if (held !== undefined && !this.#abort.signal.aborted) {
+      if (held !== undefined && !this.#calledOff()) {
         this.#held = undefined;
         this.#give(held.event, resolve);
         held.letGo();

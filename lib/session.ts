@@ -135,6 +135,7 @@ export class CursorSession implements Omit<Declared, Optional>, Record<Optional,
       (callbacks, signal) => this.#run(prompt, callbacks, signal),
       this.#callbacks,
       signal,
+      () => this.#disposed,
     );
   }
 
