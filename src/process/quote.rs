@@ -44,6 +44,28 @@ pub fn push_word(line: &mut Vec<u16>, word: &[u16]) {
     line.push(QUOTE);
 }
 
+/// A path without the mark `\\?\`, by which it is taken as it is and which many programs do not understand; with it
+/// where it would be another one: where only the mark can write it, or the end of a name would be dropped.
+#[must_use]
+pub fn unmarked(path: &str) -> &str {
+    path.strip_prefix(r"\\?\")
+        .filter(|rest| {
+            let (drive, names) = rest.split_at_checked(2).unwrap_or_default();
+            drive.starts_with(|letter: char| letter.is_ascii_alphabetic())
+                && drive.ends_with(':')
+                && names.starts_with('\\')
+                && !has_lost_end(names)
+        })
+        .unwrap_or(path)
+}
+
+/// Whether a name in this path ends as the system lets none end.
+#[must_use]
+pub fn has_lost_end(path: &str) -> bool {
+    let mut names = path.split('\\').filter(|name| !matches!(*name, "." | ".."));
+    names.any(|name| name.ends_with(['.', ' ']))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -112,6 +134,30 @@ mod tests {
             line(&["x", "a", "", "b c", r"d\", r"e f\", "g\"h", r#"i\"j"#, "[k=1,l]"]),
             r#""x" a "" "b c" d\ "e f\\" "g\"h" "i\\\"j" [k=1,l]"#
         );
+    }
+
+    #[test]
+    fn a_mark_is_left_out_only_where_it_changes_nothing() {
+        for (path, becomes) in [
+            (r"\\?\C:\", r"C:\"),
+            (r"\\?\c:\w t\.cursor\é", r"c:\w t\.cursor\é"),
+            (r"C:\w", r"C:\w"),
+            (r"/w/é", r"/w/é"),
+            ("", ""),
+        ] {
+            assert_eq!(unmarked(path), becomes);
+        }
+        for path in [
+            r"\\?\C:\w.\x",
+            r"\\?\C:\w\x ",
+            r"\\?\C:",
+            r"\\?\é",
+            r"\\?\UNC\server\share",
+            r"\\?\Volume{0}\x",
+            r"\\.\C:\x",
+        ] {
+            assert_eq!(unmarked(path), path);
+        }
     }
 
     proptest! {

@@ -5,17 +5,20 @@ use std::os::windows::ffi::OsStrExt as _;
 use std::os::windows::io::AsHandle as _;
 use std::sync::Arc;
 
+use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED};
+
 use super::Launch;
 use super::leader::{Child, Leader};
-use super::platform::create::{Plan, create};
+use super::platform::create::{Plan, Suspended, create};
 use super::platform::job::Job;
 use super::quote::push_word;
+
+const NO_SUCH_BEGINNING: [u32; 3] = [ERROR_ACCESS_DENIED, ERROR_INVALID_PARAMETER, ERROR_NOT_SUPPORTED];
 
 /// Start a process in a job of its own, with three pipes. It is in the job before its first instruction. To be called
 /// from the spawning thread alone.
 pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
-    let suspended = create(plan(launch)?)?;
-    let job = Job::new().and_then(|job| job.take(suspended.process.as_handle()).map(|()| job));
+    let (suspended, job) = in_job(&plan(launch)?)?;
     let job = match job {
         Ok(job) => Some(Arc::new(job)),
         Err(error) => {
@@ -33,6 +36,27 @@ pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
         stdout: Some(suspended.stdout),
         stderr: Some(suspended.stderr),
     })
+}
+
+/// A process in a job from its very beginning, so that a host that is killed at any moment leaves nothing.
+fn in_job(plan: &Plan<'_>) -> io::Result<(Suspended, io::Result<Job>)> {
+    let job = match Job::new() {
+        Ok(job) => job,
+        Err(error) => return Ok((create(plan, None)?, Err(error))),
+    };
+    match create(plan, Some(&job)) {
+        Ok(suspended) => Ok((suspended, Ok(job))),
+        // A system that knows no such beginning, or a job that this host is in and that does not let it: the process
+        // joins before it runs, if it may. What else is wrong is so once more.
+        Err(error)
+            if NO_SUCH_BEGINNING.contains(&error.raw_os_error().unwrap_or_default().cast_unsigned()) =>
+        {
+            let suspended = create(plan, None)?;
+            let taken = job.take(suspended.process.as_handle()).map(|()| job);
+            Ok((suspended, taken))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn plan(launch: &Launch) -> io::Result<Plan<'_>> {

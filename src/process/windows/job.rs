@@ -9,7 +9,7 @@ use std::mem::{offset_of, size_of};
 use std::os::windows::io::{AsRawHandle as _, BorrowedHandle, OwnedHandle};
 use std::ptr;
 
-use windows_sys::Win32::Foundation::ERROR_MORE_DATA;
+use windows_sys::Win32::Foundation::{ERROR_MORE_DATA, HANDLE};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_BASIC_PROCESS_ID_LIST, JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectBasicProcessIdList,
@@ -36,6 +36,11 @@ impl Job {
         let job = Self(unsafe { owned(handle) }?);
         job.limit(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)?;
         Ok(job)
+    }
+
+    /// For a process that is to be in it from its beginning.
+    pub(super) fn raw(&self) -> HANDLE {
+        self.0.as_raw_handle()
     }
 
     fn limit(&self, flags: JOB_OBJECT_LIMIT) -> io::Result<()> {
@@ -98,7 +103,8 @@ impl Job {
             // SAFETY: what was asked for begins with this structure, of plain numbers.
             let head = unsafe { words.as_ptr().cast::<JOBOBJECT_BASIC_PROCESS_ID_LIST>().read() };
             let listed = usize::try_from(head.NumberOfProcessIdsInList).map_err(io::Error::other)?;
-            if head.NumberOfAssignedProcesses > head.NumberOfProcessIdsInList {
+            // Not for ever, where some that are assigned are never listed.
+            if head.NumberOfAssignedProcesses > head.NumberOfProcessIdsInList && listed >= room {
                 room *= 2;
                 continue;
             }

@@ -64,7 +64,8 @@ impl Leader {
         }
         let sent = match (reach, &self.job) {
             (Reach::All, Some(job)) => job.terminate(),
-            (Reach::All, None) if !self.has_ended(0) => self.end_tree().and_then(|()| self.terminate()),
+            // Itself in any case: the program that follows its children may be missing.
+            (Reach::All, None) if !self.has_ended(0) => self.end_tree().and(self.terminate()),
             _ => self.terminate(),
         };
         // One that is ending already refuses to be ended.
@@ -91,12 +92,13 @@ impl Leader {
         for word in ["/T", "/F", "/PID", &self.pid.cast_unsigned().to_string()] {
             push_word(&mut line, &word.encode_utf16().collect::<Vec<_>>());
         }
-        let taskkill = create(Plan {
+        let plan = Plan {
             program: &program,
             line,
             cwd: &system,
             env: &[],
-        })?;
+        };
+        let taskkill = create(&plan, None)?;
         taskkill.resume()?;
         if !ended(taskkill.process.as_handle(), TASKKILL) {
             // SAFETY: the handle is open.
