@@ -12,7 +12,7 @@ use super::launcher::{Order, launch};
 use super::locate::Program;
 use super::secrets::Secrets;
 use crate::process::brief::{Ran, run};
-use crate::process::{Owner, Refusal};
+use crate::process::{Owner, Refusal, system_folder};
 
 /// Why a question could not be put.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,13 +104,10 @@ impl Asker {
     }
 }
 
-/// Not the host's own folder, which may be gone, and whose `.cursor` would have a say in the answer.
+/// Not the host's own folder, which may be gone, and whose `.cursor` would have a say in the answer. On Windows the
+/// system's: that of temporary files may be missing or lie on a network, and others may write to a drive's top.
 fn neutral_folder() -> PathBuf {
-    if cfg!(windows) {
-        std::env::temp_dir()
-    } else {
-        "/".into()
-    }
+    system_folder().unwrap_or_else(|| "/".into())
 }
 
 /// What a failed start means.

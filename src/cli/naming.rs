@@ -26,8 +26,8 @@ pub(super) enum Hit {
 
 /// What Windows has where `PATHEXT` says nothing.
 const COMMON: &str = ".com;.exe;.bat;.cmd";
-/// A script for PowerShell is in no `PATHEXT`, but whoever writes it down means it.
-const POWERSHELL: &str = ".ps1";
+/// Whoever writes one of these down means it, whatever `PATHEXT` has; a script for PowerShell is in none.
+const WRITTEN: [&str; 5] = [".com", ".exe", ".bat", ".cmd", ".ps1"];
 
 impl Naming {
     /// That of this system, with `PATHEXT` of this environment.
@@ -70,7 +70,8 @@ impl Naming {
             return None;
         }
         let lower = name.to_lowercase();
-        let whole = extensions.iter().any(|known| lower.ends_with(known)) || lower.ends_with(POWERSHELL);
+        let mut known = extensions.iter().map(String::as_str).chain(WRITTEN);
+        let whole = known.any(|known| lower.ends_with(known));
         let exact = whole.then(|| folder.join(name));
         let extended = extensions
             .iter()
@@ -148,6 +149,8 @@ mod tests {
             let expected = expected.map(|(program, name)| (program, name.to_owned()));
             assert_eq!(found("", &files, name), expected, "{name}");
         }
+        let other = found(".x", &files, "agent.cmd");
+        assert_eq!(other, Some((true, "agent.cmd".into())), "in no list");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::environment::value;
 use super::{LauncherError, as_text, within};
+use crate::process::quote::unmarked;
 
 /// The longest line that is passed on, in UTF-16 units: `cmd` takes 8,191, and a script adds to it.
 const LONGEST: usize = 8000;
@@ -26,18 +27,24 @@ const SIGNS: [(char, &str); 10] = [
     (')', "a closing parenthesis"),
 ];
 
+/// With this, `cmd` looks for a name in `PATH` alone. Else it looks in the current folder first: where npm's script says
+/// `node`, that would be a program that anybody has put into the worktree.
+pub(super) const NOT_HERE: &str = "NoDefaultCurrentDirectoryInExePath";
+
 /// How much of a refused word is shown, in characters.
 const SHOWN: usize = 60;
 
-/// `cmd.exe` by its absolute path: the one that `ComSpec` names, else the system's. It is never looked up by name.
+/// `cmd.exe` by its absolute path: the one that `ComSpec` names if it is there, else the system's. It is never looked
+/// up by name.
 pub(super) fn interpreter(
     environment: &[(OsString, OsString)],
     system: Option<&Path>,
 ) -> Result<PathBuf, LauncherError> {
-    let named = value(environment, "ComSpec").map(PathBuf::from);
+    // Part by part, so that it has no slash in it: `cmd` looks for its switches in the whole of its line.
+    let named = value(environment, "ComSpec").map(|named| Path::new(named).components().collect::<PathBuf>());
     let named = named.filter(|path| {
         let name = path.file_name().unwrap_or_default();
-        path.is_absolute() && name.eq_ignore_ascii_case("cmd.exe")
+        path.is_absolute() && name.eq_ignore_ascii_case("cmd.exe") && path.is_file()
     });
     let found = named.or_else(|| Some(system?.join("cmd.exe")));
     found.ok_or_else(|| {
@@ -52,14 +59,13 @@ pub(super) fn interpreter(
 /// Refuse a folder that `cmd` would leave for the system's without failing.
 pub(super) fn check_folder(program: &Path, cwd: &Path) -> Result<(), LauncherError> {
     let shown = cwd.to_string_lossy().replace('/', r"\");
-    let local = shown.strip_prefix(r"\\?\").unwrap_or(&shown);
-    let network = local.starts_with(r"\\") || local.to_ascii_uppercase().starts_with(r"UNC\");
-    if !network {
+    if !unmarked(&shown).starts_with(r"\\") {
         return Ok(());
     }
     Err(LauncherError::Unsupported(format!(
-        "{} is run by cmd.exe, which cannot work in {shown}, a folder of a network: give the folder a drive letter, or \
-         set the path of Cursor's CLI (`binary`, `--binary`, in Fusion `cursorCliBinaryPath`) to an .exe file",
+        "{} is run by cmd.exe, which can work in no folder of a network and in none without a drive letter, as {shown} \
+         is: give it one, or set the path of Cursor's CLI (`binary`, `--binary`, in Fusion `cursorCliBinaryPath`) to an \
+         .exe file",
         program.display()
     )))
 }
@@ -68,7 +74,7 @@ pub(super) fn check_folder(program: &Path, cwd: &Path) -> Result<(), LauncherErr
 /// nothing else; with `/d` no command of the registry runs first.
 pub(super) fn line(interpreter: &Path, script: &Path, args: &[OsString]) -> Result<String, LauncherError> {
     let shell = as_text(interpreter.as_os_str(), script)?;
-    let name = as_text(script.as_os_str(), script)?;
+    let name = unmarked(as_text(script.as_os_str(), script)?);
     // Parentheses are part of `Program Files (x86)`. They mean something only where a script is in the middle of a
     // block and has an argument unquoted, and a script knows its own name in quotes.
     check(name, script, |sign| !matches!(sign, '(' | ')'))?;
@@ -169,6 +175,12 @@ mod tests {
     }
 
     #[test]
+    fn the_scripts_path_is_written_as_cmd_understands_it() {
+        let line = line(Path::new("cmd.exe"), Path::new(r"\\?\C:\a b\agent.cmd"), &[]);
+        assert_eq!(line.unwrap(), r#""cmd.exe" /d /s /c ""C:\a b\agent.cmd"""#);
+    }
+
+    #[test]
     fn a_long_line_is_refused_and_told_its_length() {
         let room = LONGEST - of(&[""]).unwrap().encode_utf16().count();
         assert!(of(&[&"x".repeat(room)]).is_ok());
@@ -181,10 +193,16 @@ mod tests {
     }
 
     #[test]
-    fn only_an_absolute_cmd_exe_is_taken_from_the_environment() {
-        let absolute = |name: &str| std::path::absolute(name).unwrap();
+    fn only_an_absolute_cmd_exe_that_is_there_is_taken_from_the_environment() {
+        let top = tempfile::tempdir().unwrap();
+        let absolute = |name: &str| top.path().join(name);
         let system = absolute("system");
+        std::fs::create_dir(absolute("other")).unwrap();
+        for name in ["other/CMD.EXE", "other/bash.exe"] {
+            std::fs::write(absolute(name), "").unwrap();
+        }
         for (named, expected) in [
+            (Some(absolute("gone/cmd.exe")), system.join("cmd.exe")),
             (Some(absolute("other/CMD.EXE")), absolute("other/CMD.EXE")),
             (Some(absolute("other/bash.exe")), system.join("cmd.exe")),
             (Some("cmd.exe".into()), system.join("cmd.exe")),
@@ -208,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_a_network_is_refused() {
+    fn a_folder_that_cmd_cannot_work_in_is_refused() {
         let script = Path::new("agent.cmd");
         for (cwd, passes) in [
             (r"C:\w", true),
@@ -217,6 +235,9 @@ mod tests {
             (r"\\server\share\w", false),
             ("//server/share/w", false),
             (r"\\?\UNC\server\share", false),
+            (r"\\?\Volume{0}\w", false),
+            (r"\\?\C:\w.", false),
+            (r"\\.\C:\w", false),
         ] {
             assert_eq!(check_folder(script, Path::new(cwd)).is_ok(), passes, "{cwd}");
         }

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment::value;
 use super::locate::Program;
+use crate::process::quote::{has_lost_end, push_word};
 use crate::process::{Launch, Owner, Via, system_folder};
 pub(super) use classify::unsupported;
 use classify::{Kind, kind};
@@ -78,6 +79,7 @@ pub(crate) fn launch(order: Order) -> Result<Launch, LauncherError> {
 
 /// Arrange a launch as Windows needs it. `system`: the folder of its own programs.
 fn arrange(mut launch: Launch, system: Option<&Path>) -> Result<Launch, LauncherError> {
+    check_folder(&launch)?;
     let kind = kind(&launch.program);
     if matches!(kind, Kind::Batch | Kind::PowerShell)
         && let Some(own) = own::find(&launch.program)
@@ -97,6 +99,9 @@ fn arrange(mut launch: Launch, system: Option<&Path>) -> Result<Launch, Launcher
             let interpreter = cmd::interpreter(&launch.env, system)?;
             cmd::check_folder(&launch.program, &launch.cwd)?;
             let line = cmd::line(&interpreter, &launch.program, &launch.args)?;
+            if value(&launch.env, cmd::NOT_HERE).is_none() {
+                launch.env.push((cmd::NOT_HERE.into(), "1".into()));
+            }
             launch.via = Some(Via { interpreter, line });
             Ok(launch)
         }
@@ -110,16 +115,33 @@ fn arrange(mut launch: Launch, system: Option<&Path>) -> Result<Launch, Launcher
     }
 }
 
+/// Refuse a folder that only its mark tells from another one: processes are started in that other one.
+fn check_folder(launch: &Launch) -> Result<(), LauncherError> {
+    let cwd = launch.cwd.to_string_lossy();
+    if !cwd.starts_with(r"\\?\") || !has_lost_end(&cwd) {
+        return Ok(());
+    }
+    Err(LauncherError::Unsupported(format!(
+        "no program can be started in {cwd}: a name in it ends with a dot or a blank, which the system drops, and so \
+         would start {} elsewhere; give the folder another name",
+        launch.program.display()
+    )))
+}
+
 /// The longest command line that Windows takes, in UTF-16 units, the zero at its end included.
 const LONGEST: usize = 32_767;
 
 fn direct(launch: Launch) -> Result<Launch, LauncherError> {
-    // Each word may need quotes, and a blank before it. This bounds it from above but for words full of quotes and
-    // backslashes, which the system then refuses.
-    let of = |word: &OsStr| word.to_string_lossy().encode_utf16().count() + 3;
+    let mut line = Vec::new();
     let words = launch.args.iter().map(OsString::as_os_str);
-    let length: usize = words.map(of).sum::<usize>() + of(launch.program.as_os_str());
-    within(&launch.program, length, LONGEST)?;
+    for word in std::iter::once(launch.program.as_os_str()).chain(words) {
+        // What is no text has as many units in its place.
+        push_word(
+            &mut line,
+            &word.to_string_lossy().encode_utf16().collect::<Vec<_>>(),
+        );
+    }
+    within(&launch.program, line.len(), LONGEST - 1)?;
     Ok(launch)
 }
 

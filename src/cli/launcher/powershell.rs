@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::environment::value;
 use super::{LONGEST, LauncherError, as_text, within};
-use crate::process::quote::push_word;
+use crate::process::quote::{push_word, unmarked};
 
 /// Nothing of its user's runs first, nobody is asked, and a script need not be signed. What follows `-File` is passed
 /// on as it is.
@@ -49,7 +49,7 @@ pub(super) fn line(interpreter: &Path, script: &Path, args: &[OsString]) -> Resu
     let flags = FLAGS.iter().map(|flag| Ok(*flag));
     let words = std::iter::once(as_text(interpreter.as_os_str(), script))
         .chain(flags)
-        .chain(std::iter::once(as_text(script.as_os_str(), script)))
+        .chain(std::iter::once(as_text(script.as_os_str(), script).map(unmarked)))
         .chain(args.iter().map(|word| as_text(word, script)));
     for word in words {
         push_word(&mut line, &word?.encode_utf16().collect::<Vec<_>>());

@@ -42,10 +42,42 @@ fn a_program_is_started_directly() {
 }
 
 #[test]
+fn a_folder_that_would_be_another_one_is_refused() {
+    let in_folder = |cwd: &str| {
+        let launch = Launch {
+            cwd: cwd.into(),
+            ..order(Path::new("agent.exe"), &[], &[])
+        };
+        arrange(launch, None)
+    };
+    for cwd in [r"C:\w", r"\\?\C:\w", r"\\?\UNC\server\share", r"C:\x.\..\w"] {
+        assert!(in_folder(cwd).is_ok(), "{cwd}");
+    }
+    for cwd in [r"\\?\C:\w.", r"\\?\C:\w \x", r"\\?\UNC\server\share\w."] {
+        let refused = in_folder(cwd);
+        assert!(
+            matches!(&refused, Err(LauncherError::Unsupported(said)) if said.contains(cwd)),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
 fn a_long_line_is_refused_here_too() {
-    let long = "x".repeat(33_000);
-    let refused = arrange(order(Path::new("agent.exe"), &[&long], &[]), None);
-    assert!(matches!(refused, Err(LauncherError::TooLong(_))), "{refused:?}");
+    // In quotes, with a blank behind them, and a zero at the end.
+    let room = 32_767 - r#""agent.exe" "#.len() - 1;
+    for (word, passes) in [
+        ("x".repeat(room), true),
+        ("x".repeat(room + 1), false),
+        ("😀".repeat(room / 2 + 1), false),
+        // Two for each, and those around the word.
+        ("\"".repeat(room / 2 - 1), true),
+        ("\"".repeat(room / 2), false),
+    ] {
+        let arranged = arrange(order(Path::new("agent.exe"), &[&word], &[]), None);
+        assert_eq!(arranged.is_ok(), passes, "{} of {:?}", word.len(), &word[..4]);
+        assert!(passes || matches!(arranged, Err(LauncherError::TooLong(_))));
+    }
 }
 
 #[test]
@@ -60,6 +92,10 @@ fn a_script_for_cmd_is_run_by_the_systems_own() {
         via.line,
         format!(r#""{shell}" /d /s /c ""/x y/agent.cmd" "a b"""#)
     );
+    let not_here = "NoDefaultCurrentDirectoryInExePath";
+    assert_eq!(launch.env, [(not_here.into(), "1".into())]);
+    let said = order(Path::new("/x/agent.cmd"), &[], &[(not_here, Path::new("0"))]);
+    assert_eq!(arrange(said, Some(&system)).unwrap().env.len(), 1, "as it is");
     let refused = arrange(order(Path::new("/x/agent.cmd"), &["a&b"], &[]), Some(&system));
     assert!(
         matches!(refused, Err(LauncherError::UnsafeToken(_))),
