@@ -174,30 +174,38 @@ pub(super) fn user() -> u32 {
 pub(super) fn rename(from: &File, old: &str, to: &File, new: &str) -> io::Result<()> {
     let opening = Opening::of_any(DELETE | FILE_READ_ATTRIBUTES);
     let file = there(nt::open(from, old.as_ref(), opening))?;
-    let renamed = nt::rename(&file, to, new.as_ref());
-    match renamed {
-        Err(error) if nt::is_one_of(&error, &[ERROR_ACCESS_DENIED]) => Err(why_denied(to, new, error)),
+    match nt::rename(&file, to, new.as_ref()) {
+        Err(error) if nt::is_one_of(&error, &[ERROR_ACCESS_DENIED]) => {
+            rename_again(&file, to, new.as_ref(), error)
+        }
         renamed => renamed,
     }
 }
 
 /// A file system says that access is denied also where somebody has the file open that is to be replaced; and where
 /// it is read-only, if it knows no better.
-fn why_denied(folder: &File, name: &str, denied: io::Error) -> io::Error {
-    let opening = Opening::of_file(DELETE | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES);
-    match nt::open(folder, name.as_ref(), opening) {
-        // It may be replaced, so it was in somebody's hands.
-        Ok(file) => match file.metadata() {
-            Ok(found) if found.permissions().readonly() => match set_mode(&file, WRITABLE) {
-                Ok(()) => nt::error(ERROR_SHARING_VIOLATION),
-                Err(_) => denied,
-            },
-            _ => nt::error(ERROR_SHARING_VIOLATION),
-        },
-        Err(error) if is_held_by_others(&error) => error,
-        Err(error) if nt::is_one_of(&error, &[ERROR_DELETE_PENDING]) => nt::error(ERROR_SHARING_VIOLATION),
-        Err(_) => denied,
+fn rename_again(file: &File, folder: &File, name: &OsStr, denied: io::Error) -> io::Result<()> {
+    let attributes = FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES;
+    let replaced = match nt::open(folder, name, Opening::of_file(DELETE | attributes)) {
+        Ok(replaced) => replaced,
+        Err(error) if is_held_by_others(&error) => return Err(error),
+        Err(error) if nt::is_one_of(&error, &[ERROR_DELETE_PENDING]) => {
+            return Err(nt::error(ERROR_SHARING_VIOLATION));
+        }
+        Err(_) => return Err(denied),
+    };
+    // It may be replaced, so it was in somebody's hands.
+    if !replaced.metadata()?.permissions().readonly() {
+        return Err(nt::error(ERROR_SHARING_VIOLATION));
     }
+    set_mode(&replaced, WRITABLE).map_err(|_| denied)?;
+    // So that it is not in ours.
+    drop(replaced);
+    nt::rename(file, folder, name).map_err(|_| {
+        // What stays is as it was.
+        let back = nt::open(folder, name, Opening::of_file(attributes)).and_then(|kept| set_mode(&kept, 0));
+        back.err().unwrap_or_else(|| nt::error(ERROR_SHARING_VIOLATION))
+    })
 }
 
 pub(super) fn remove_file(folder: &File, name: &OsStr) -> io::Result<()> {
@@ -218,7 +226,8 @@ pub(super) fn remove_file(folder: &File, name: &OsStr) -> io::Result<()> {
                 return Err(error);
             }
             set_mode(&again, WRITABLE)?;
-            nt::remove(&file)
+            // What stays is as it was.
+            nt::remove(&file).or_else(|error| set_mode(&again, 0).and(Err(error)))
         }
         removed => removed,
     }

@@ -71,7 +71,8 @@ impl Sole {
         }
     }
 
-    /// The process that has a name, as far as it can be told.
+    /// The process that has a name, as far as it can be told: to the first who asks for each time that it is taken. Behind
+    /// them the pipe is not opened again, and the name stays taken.
     pub(crate) fn owner(name: &str) -> Option<u32> {
         // Whoever has it learns nothing of us.
         let asked = OpenOptions::new()
@@ -107,6 +108,7 @@ mod tests {
         let first = Sole::take(&name).unwrap().unwrap();
         assert!(Sole::take(&name).unwrap().is_none());
         assert_eq!(Sole::owner(&name), Some(std::process::id()));
+        assert_eq!(Sole::owner(&name), None, "it is told once");
         assert!(
             Sole::take(&name).unwrap().is_none(),
             "also after somebody asked whose it is"
