@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { discoverCursorModels, probeCursorBinary, validateCursorBinaryPath } from "fusion-cursor-native";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Desk, KINDS } from "./support.js";
 
 const ready = { available: true, authenticated: true, state: "ready" };
@@ -38,6 +38,20 @@ describe("a probe", () => {
     desk.agent("cmd");
     const { PATH = "", ...rest } = desk.env;
     expect(await probeCursorBinary({ env: { ...rest, Path: PATH } })).toMatchObject(ready);
+  });
+
+  test("does not need the host's folder of temporary files", async () => {
+    const desk = new Desk();
+    const binaryPath = desk.agent("cmd");
+    const names = ["TEMP", "TMP"];
+    const before = names.map((name) => process.env[name]);
+    onTestFinished(() =>
+      names.forEach((name, at) => void Object.assign(process.env, { [name]: before[at] })),
+    );
+    for (const folder of [desk.at("none"), "\\\\none\\share"]) {
+      for (const name of names) process.env[name] = folder;
+      expect(await probeCursorBinary({ binaryPath, env: desk.env }), folder).toMatchObject(ready);
+    }
   });
 
   test("lists models through a batch file", async () => {

@@ -1,5 +1,6 @@
 /** Turns through a program and through batch files: what arrives, what is refused, and what is left. */
 
+import { mkdirSync, rmSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { init, result, text } from "../support/stage.js";
 import { alive, allGone, Desk, family, KINDS, members } from "./support.js";
@@ -95,9 +96,21 @@ describe("the launch", () => {
     const binary = desk.agent("cmd");
     // The stand-in refuses cmd's own words.
     for (const name of ["work/cmd.exe", "bin/cmd.exe", "bin/shell.exe"]) desk.standIn(name);
-    for (const ComSpec of ["cmd.exe", ".\\cmd.exe", "", desk.at("bin", "shell.exe"), "\\windows\\cmd.exe"]) {
+    for (const ComSpec of [
+      ...["cmd.exe", ".\\cmd.exe", "", desk.at("bin", "shell.exe"), "\\windows\\cmd.exe"],
+      ...[desk.at("gone", "cmd.exe"), String(process.env.ComSpec).replaceAll("\\", "/")],
+    ]) {
       const { text } = await desk.launch({ binary, env: { ComSpec } });
       expect(text, ComSpec).toBe("Füße 中😀");
+    }
+  });
+
+  test("takes the file that is written down, however its path is, whatever PATHEXT has", async () => {
+    const desk = new Desk(echo);
+    const binary = desk.agent("cmd");
+    for (const written of [binary, `\\\\?\\${binary}`, binary.replaceAll("\\", "/"), "cursor-agent.cmd"]) {
+      const { text } = await desk.launch({ binary: written, env: { PATHEXT: ".COM;.EXE" } });
+      expect(text, written).toBe("Füße 中😀");
     }
   });
 
@@ -116,5 +129,31 @@ describe("the launch", () => {
     expect(argv[0]).toContain("2026.08.11-e8db854");
     expect(argv[1]).toMatch(/2026\.08\.11-e8db854[\\/]index\.js$/);
     expect(desk.has(`${installed}/started.txt`)).toBe(false);
+  });
+});
+
+describe.each(KINDS)("a .%s in a folder that no process can be started in", (kind) => {
+  test("is not started in another one whose name is shorter by a dot", async () => {
+    const desk = new Desk(echo);
+    const binary = desk.agent(kind);
+    const cwd = `\\\\?\\${desk.at("work.")}`;
+    mkdirSync(cwd);
+    await expect(desk.launch({ binary, cwd })).rejects.toMatchObject({
+      code: "CURSOR_LAUNCHER_UNSUPPORTED",
+      message: expect.stringContaining(cwd),
+    });
+    expect(desk.has("echo.json") || desk.has("work/echo.json")).toBe(false);
+    rmSync(cwd, { recursive: true });
+  });
+
+  test("is started there by the short names, or refused, where the path is too long", async () => {
+    const desk = new Desk(echo);
+    const cwd = desk.at(...Array.from({ length: 8 }, () => "a long name of a folder Ω 中文 of this kind"));
+    mkdirSync(`\\\\?\\${cwd}`, { recursive: true });
+    const turn = await desk.launch({ binary: desk.agent(kind), cwd }).catch((error) => error);
+    // A disk need not have short names.
+    if (turn instanceof Error) expect(turn).toMatchObject({ code: "CURSOR_SPAWN_FAILED", retryable: false });
+    else expect(turn.text).toBe("Füße 中😀");
+    rmSync(`\\\\?\\${desk.at("a long name of a folder Ω 中文 of this kind")}`, { recursive: true });
   });
 });

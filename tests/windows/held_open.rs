@@ -86,6 +86,32 @@ fn what_is_held_for_long_is_told_and_left_as_it_is() {
 }
 
 #[test]
+fn what_is_read_only_and_cannot_be_replaced_stays_read_only() {
+    const ALL: u32 = 7;
+    let (temp, folder) = place();
+    let path = temp.path().join("file");
+    let set = |read_only| {
+        let mut permissions = fs::metadata(&path).unwrap().permissions();
+        permissions.set_readonly(read_only);
+        fs::set_permissions(&path, permissions).unwrap();
+    };
+    for share in [0, 1, ALL] {
+        fs::write(&path, "kept").unwrap();
+        set(true);
+        let held = hold(&path, share);
+        // Where others may remove it, a system of today replaces it.
+        let replaced = folder.replace("file", b"new", 0o400, &folder, Durability::Atomic);
+        assert!(share == ALL || replaced.is_err(), "{share}");
+        assert!(fs::metadata(&path).unwrap().permissions().readonly(), "{share}");
+        drop(held);
+        let expected = if replaced.is_ok() { "new" } else { "kept" };
+        assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{share}");
+        set(false);
+    }
+    only_these(&folder, &["file"]);
+}
+
+#[test]
 fn readers_never_see_half_a_file() {
     let (temp, folder) = place();
     let path = temp.path().join("file");
