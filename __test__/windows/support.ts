@@ -92,8 +92,15 @@ export class Desk {
     return { cwd: this.at("work"), prompt: "hi", env: { ...this.env, ...env }, ...rest };
   }
 
-  launch(more: Partial<CursorPromptInput> = {}): Promise<CursorPromptResult> {
-    return launchCursorPrompt(this.input(more));
+  /** On a loaded machine Wine fails to start a process now and then, by a fault of its own, before it runs. */
+  async launch(more: Partial<CursorPromptInput> = {}): Promise<CursorPromptResult> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await launchCursorPrompt(this.input(more));
+      } catch (error) {
+        if (!String(error).includes("(os error 1359)") || tries === 5) throw error;
+      }
+    }
   }
 
   echo(name = "echo.json"): {
