@@ -30,6 +30,22 @@ impl Cancel {
     pub fn token(&self) -> Cancelled {
         Cancelled(self.0.subscribe())
     }
+
+    /// Call it off when this is dropped: when nobody waits for it any more.
+    #[must_use]
+    pub fn on_drop(self) -> CancelOnDrop {
+        CancelOnDrop(self)
+    }
+}
+
+/// Calls off what it was made for when it is dropped.
+#[derive(Debug)]
+pub struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 impl Cancelled {
@@ -68,6 +84,16 @@ mod tests {
         assert!(heard.is_cancelled());
         heard.wait().await;
         before.token().wait().await;
+    }
+
+    #[test]
+    fn what_is_to_be_dropped_calls_off_when_it_is() {
+        let (cancel, cancelled) = cancel();
+        let on_drop = cancel.clone().on_drop();
+        drop(cancel);
+        assert!(!cancelled.is_cancelled());
+        drop(on_drop);
+        assert!(cancelled.is_cancelled());
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::io::{self, pipe};
-use std::panic::catch_unwind;
+use std::panic::{catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
@@ -50,6 +50,18 @@ where
 pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     let work: Box<dyn FnOnce() -> T + Send> = Box::new(work);
     tokio::task::spawn_blocking(work)
+}
+
+/// What a task gave; its panic is this one's.
+pub(crate) async fn joined<T>(task: JoinHandle<T>) -> T {
+    match task.await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            // Nobody aborts such tasks, and only a runtime that is shut down refuses work: the crate's own runtime lives as long as the process.
+            Err(error) => unreachable!("{error}"),
+        },
+    }
 }
 
 /// One at a time: a second runtime could not be dropped by a caller that is on a thread of some runtime's own.

@@ -66,7 +66,7 @@ pub async fn stage_beating(
     let ended = called_off(request.scope);
     let (off, is_off) = cancel();
     // Work of its own: whoever asked may forget about it in the middle, and then nothing must be left.
-    let forgotten = Forgotten(off.clone());
+    let forgotten = off.clone().on_drop();
     let mut work = runtime::spawn(carry_out(request, off.clone(), every).in_current_span())
         .map_err(|error| no_room(&error))?;
     let mut called_off = false;
@@ -94,15 +94,6 @@ pub async fn stage_beating(
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(_) => Err(StagingError::Cancelled),
         },
-    }
-}
-
-/// Calls a staging off when nobody waits for it any more.
-struct Forgotten(Cancel);
-
-impl Drop for Forgotten {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::cancel::{Cancel, cancel};
 use crate::lock::{KernelLock, LockError, Wait};
-use crate::runtime::spawn_blocking;
+use crate::runtime::{joined, spawn_blocking};
 use crate::worktree::{Exclusion, GitError, LONGEST_READ, names};
 
 use super::error::StagingError;
@@ -26,14 +26,7 @@ pub(super) struct Ended {
 
 /// Do this on a thread that may block.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // Only a runtime that is shut down refuses work, and the crate's own lives as long as the process.
-            Err(error) => unreachable!("{error}"),
-        },
-    }
+    joined(spawn_blocking(work)).await
 }
 
 /// All locks. `None` where there is no `.cursor`, and none is to be made.

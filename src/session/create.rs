@@ -8,15 +8,15 @@ use std::time::Duration;
 use tokio::{join, select};
 use tracing::Instrument;
 
-use crate::cancel::{Cancel, Cancelled, cancel};
+use crate::cancel::{Cancelled, cancel};
 use crate::mcp::{self, Problem, StagingError};
 use crate::process::called_off;
-use crate::runtime;
+use crate::runtime::{self, joined};
 use crate::worktree::Git;
 
 use super::toolset::{Opened, Place, ToolsetRequest};
 use super::trouble::told;
-use super::{Inner, Session, SessionRequest, joined};
+use super::{Inner, Session, SessionRequest};
 
 /// Make a session: the worktree is put in order, and the tools are in reach when this resolves. What cannot be had is
 /// no failure; a folder that is not there is told by the first turn.
@@ -30,7 +30,7 @@ pub async fn create(request: SessionRequest, cancelled: Cancelled) -> std::io::R
     let ended = called_off(request.turn.owner);
     let (off, is_off) = cancel();
     // Work of its own: whoever asked may forget about it in the middle, and then nothing must be left.
-    let _forgotten = Forgotten(off.clone());
+    let _forgotten = off.clone().on_drop();
     let number = next_number();
     let span = tracing::info_span!("session", session = number);
     let work = runtime::spawn(carry_out(request, number, is_off).instrument(span))?;
@@ -66,15 +66,6 @@ impl Drop for Made {
             // It goes on behind this.
             drop(session.dispose());
         }
-    }
-}
-
-/// Calls the work off when nobody waits for it any more.
-struct Forgotten(Cancel);
-
-impl Drop for Forgotten {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 

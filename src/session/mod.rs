@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use crate::cancel::{Cancel, cancel};
 use crate::hidden::Length;
 use crate::mcp::{Problem, StagingError};
-use crate::runtime;
+use crate::runtime::{self, joined};
 use crate::turn::{SoFar, TurnRequest, Wants};
 use crate::worktree::Git;
 
@@ -179,18 +179,6 @@ impl Session {
             "a session is disposed"
         );
         down
-    }
-}
-
-/// What a task gave; its panic is this one's.
-async fn joined<T>(task: tokio::task::JoinHandle<T>) -> T {
-    match task.await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // Nobody aborts these tasks, and the crate's own runtime lives as long as the process.
-            Err(error) => unreachable!("{error}"),
-        },
     }
 }
 

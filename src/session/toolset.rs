@@ -9,10 +9,9 @@ use crate::cancel::Cancelled;
 use crate::mcp::manifest::ServerEntry;
 use crate::mcp::{self, Lease, Problem, StageRequest, StagingError};
 use crate::process::Owner;
-use crate::runtime;
+use crate::runtime::{self, joined};
 use crate::worktree::Git;
 
-use super::joined;
 use super::trouble::not_in_force;
 
 /// A host's tools.

@@ -9,12 +9,12 @@ use tracing::Instrument;
 
 use crate::cancel::cancel;
 use crate::process::called_off;
-use crate::runtime;
+use crate::runtime::{self, joined};
 use crate::turn::{self, Cause, Consumer, Controlled, Failure, Report, TurnRequest};
 
 use super::context::first_prompt;
 use super::line::{Call, Place};
-use super::{Prompt, Session, joined};
+use super::{Prompt, Session};
 
 type Outcome = Result<Report, Box<Failure>>;
 
@@ -45,7 +45,7 @@ impl Session {
             let turn = session.wait_and_run(place, prompt, controlled, consumer);
             match runtime::spawn(turn.instrument(span)) {
                 Ok(turn) => {
-                    let _forgotten = Forgotten(forgotten);
+                    let _forgotten = forgotten.on_drop();
                     joined(turn).await
                 }
                 Err(error) => unstarted(Cause::Internal(error.to_string()), Duration::ZERO),
@@ -120,15 +120,6 @@ impl Session {
             .map(|toolset| toolset.server_key().to_owned());
         request.wants = prompt.wants;
         request
-    }
-}
-
-/// Aborts a turn that nobody waits for any more.
-struct Forgotten(crate::cancel::Cancel);
-
-impl Drop for Forgotten {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 
