@@ -1,12 +1,14 @@
 //! Folders to work in: made once, copied for every try, and compared.
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+#[path = "../git/mod.rs"]
+mod git;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use fusion_cursor_native::process::Owner;
 use fusion_cursor_native::worktree::{Git, LIMIT};
@@ -43,24 +45,7 @@ pub(crate) fn git() -> Git {
 
 /// What git prints; it has to succeed.
 pub(crate) fn run(folder: &Path, args: &[&str]) -> String {
-    let mut git = Command::new("git");
-    git.current_dir(folder).env_clear().envs(environment());
-    git.args([
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@t",
-        "-c",
-        "core.excludesFile=",
-    ]);
-    let ran = git.args(args).output().unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(
-        ran.status.success(),
-        "git {args:?} in {}: {said}",
-        folder.display()
-    );
-    String::from_utf8(ran.stdout).unwrap()
+    git::run("git", &environment(), &["core.excludesFile="], folder, args)
 }
 
 /// A folder that sessions work in, with all that belongs to it.

@@ -5,6 +5,8 @@
     reason = "a test is its own host, and waits as it likes"
 )]
 
+#[path = "../git/mod.rs"]
+mod git;
 #[path = "../processes/mod.rs"]
 mod processes;
 
@@ -54,20 +56,21 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         fs::create_dir_all(&home).unwrap();
+        Self::of(folder, &home)
+    }
+
+    /// A folder of its own with this home, beside that: it goes with the home's place where this process is killed.
+    pub(crate) fn with_home(home: &Path) -> Self {
+        Self::of(tempfile::tempdir_in(home.parent().unwrap()).unwrap(), home)
+    }
+
+    fn of(folder: TempDir, home: &Path) -> Self {
         let path = std::env::var_os("PATH").unwrap();
         Self {
             folder,
             env: vec![("PATH".into(), path), ("HOME".into(), home.into())],
             lock_timeout: Duration::from_secs(10),
         }
-    }
-
-    /// A folder of its own with this home.
-    pub(crate) fn with_home(home: &Path) -> Self {
-        let mut place = Self::new();
-        place.env.retain(|(name, _)| name != "HOME");
-        place.env.push(("HOME".into(), home.into()));
-        place
     }
 
     /// A worktree that another process has made.
@@ -93,17 +96,7 @@ impl Place {
 
     /// What git prints; it has to succeed.
     pub(crate) fn run(&self, folder: &Path, args: &[&str]) -> String {
-        let mut git = Command::new("git");
-        git.current_dir(folder).env_clear().envs(self.env.iter().cloned());
-        git.args(["-c", "user.name=t", "-c", "user.email=t@t"]);
-        let ran = git.args(args).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(
-            ran.status.success(),
-            "git {args:?} in {}: {said}",
-            folder.display()
-        );
-        String::from_utf8(ran.stdout).unwrap()
+        git::run("git", &self.env, &[], folder, args)
     }
 
     /// A repository with one commit.

@@ -9,6 +9,9 @@ mod aside;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
+#[path = "../git/mod.rs"]
+mod git;
+#[cfg(test)]
 mod held_open;
 #[cfg(test)]
 mod leases;

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use fusion_cursor_native::process::Owner;
 use fusion_cursor_native::worktree::{Git, LIMIT};
 use tempfile::TempDir;
 
+use super::git;
 use super::leases::{CONFIG, disposed, staged_with};
 
 /// A folder for repositories, and the git that works in them.
@@ -50,24 +50,7 @@ impl Place {
 
     /// What git prints; it has to succeed.
     fn run(&self, folder: &Path, args: &[&str]) -> String {
-        let mut git = Command::new(&self.program);
-        git.current_dir(folder).env_clear().envs(self.env.iter().cloned());
-        git.args([
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@t",
-            "-c",
-            "core.excludesFile=",
-        ]);
-        let ran = git.args(args).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(
-            ran.status.success(),
-            "git {args:?} in {}: {said}",
-            folder.display()
-        );
-        String::from_utf8(ran.stdout).unwrap()
+        git::run(&self.program, &self.env, &["core.excludesFile="], folder, args)
     }
 
     fn repository(&self, name: &str) -> PathBuf {

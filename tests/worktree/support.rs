@@ -4,6 +4,8 @@
     reason = "a test is its own host, and waits as it likes"
 )]
 
+#[path = "../git/mod.rs"]
+mod git;
 #[path = "../processes/mod.rs"]
 mod processes;
 
@@ -76,24 +78,7 @@ impl Place {
 
     /// What git prints; it has to succeed.
     pub(crate) fn run(&self, folder: &Path, args: &[&str]) -> String {
-        let mut git = Command::new("git");
-        git.current_dir(folder).env_clear().envs(self.env.iter().cloned());
-        git.args([
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@t",
-            "-c",
-            "protocol.file.allow=always",
-        ]);
-        let ran = git.args(args).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(
-            ran.status.success(),
-            "git {args:?} in {}: {said}",
-            folder.display()
-        );
-        String::from_utf8(ran.stdout).unwrap()
+        git::run("git", &self.env, &["protocol.file.allow=always"], folder, args)
     }
 
     /// A repository with one commit.
