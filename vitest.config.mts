@@ -6,8 +6,6 @@ export default defineConfig({
     // The addon holds threads and processes of its own: a crash must not take other files' tests with it.
     pool: "forks",
     watch: false,
-    // Wine fails to start a process now and then on a loaded machine (os error 1359), in a test as in what it calls.
-    retry: process.platform === "win32" ? 2 : 0,
     // Where the machine has ten times as much to do, a test takes ten times as long.
     testTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
