@@ -170,6 +170,14 @@ fn what_the_plugin_or_a_formatter_has_put_elsewhere_goes_with_its_line_and_one_c
             "{\"mcpServers\": {\n \"#1\": 1, // one\n \"#2\": 2\n}}",
             "{\"mcpServers\": { // one\n}}",
         ),
+        (
+            "{\"mcpServers\": {\n// above\n\"#1\": {}, \n\"#2\": {}\t}}",
+            "{\"mcpServers\": {\n// above\n \t}}",
+        ),
+        (
+            "{\"mcpServers\": {\n// above\n\"#1\": {},\t\n\"#2\": {} ,\r\n\"#3\": {}\n}}",
+            "{\"mcpServers\": {\n// above\t \n}}",
+        ),
         // A comma on the next line.
         (
             "{\"mcpServers\": {\n  \"#1\": {} // c\n  , \"b\": {}\n}}",

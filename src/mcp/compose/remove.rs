@@ -138,14 +138,27 @@ fn joined(text: &str, cuts: Vec<Range<usize>>, line_comments: &HashSet<usize>) -
             _ => out.push(cut),
         }
     }
-    for cut in &mut out {
-        let behind = text[cut.end..].trim_start_matches([' ', '\t']);
-        if line_comments.contains(&cut.start) && !behind.starts_with(['\n', '\r']) {
-            let end = syntax::newline(&text[cut.clone()]).map_or(0, |end| end.end);
-            cut.start += end;
+    for index in 0..out.len() {
+        if line_comments.contains(&out[index].start) && !ends_line(text, &out[index..]) {
+            let end = syntax::newline(&text[out[index].clone()]).map_or(0, |end| end.end);
+            out[index].start += end;
         }
     }
     out
+}
+
+/// Whether what follows the first of these cuts is a line's end that stays.
+fn ends_line(text: &str, cuts: &[Range<usize>]) -> bool {
+    let mut at = cuts[0].end;
+    for next in &cuts[1..] {
+        if !text[at..next.start].trim_matches([' ', '\t']).is_empty() {
+            break;
+        }
+        at = next.end;
+    }
+    text[at..]
+        .trim_start_matches([' ', '\t'])
+        .starts_with(['\n', '\r'])
 }
 
 fn cut(text: &str, cuts: &[Range<usize>]) -> String {
