@@ -52,6 +52,11 @@ pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     tokio::task::spawn_blocking(work)
 }
 
+/// The same, waited for.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    joined(spawn_blocking(work)).await
+}
+
 /// What a task gave; its panic is this one's.
 pub(crate) async fn joined<T>(task: JoinHandle<T>) -> T {
     match task.await {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::disk::Folder;
 use crate::lock::{DirectoryLock, Life, Machine, World};
+use crate::runtime::blocking;
 use crate::worktree::{Git, GitError, Repository, Shape, look, names};
 
 use super::config::Config;
@@ -16,7 +17,6 @@ use super::report::{
     Residue, WorktreeReport, quarantine,
 };
 use super::site::TTL;
-use super::waiting::blocking;
 
 /// Look at a worktree. Nothing is opened for writing and no lock is taken, which would change times on the disk: so
 /// where a session is at work, the report may show a moment in between.

@@ -14,6 +14,7 @@ use tokio::time::sleep;
 use crate::cancel::{Cancel, cancel};
 use crate::process::Owner;
 use crate::runtime;
+use crate::runtime::blocking;
 use crate::worktree::{Git, GitError, is_marked_as_repository, look};
 
 use super::error::{Problem, Reason, StagingError};
@@ -21,7 +22,7 @@ use super::manifest::ServerEntry;
 use super::ops::{Beaten, beat_held, dispose_held, has_entry};
 use super::registry;
 use super::site::Site;
-use super::waiting::{blocking, finish, hold, withdraw};
+use super::waiting::{finish, hold, withdraw};
 
 /// A staged server. Clones are the same lease. One that is forgotten stays, until its scope or its process ends.
 #[derive(Clone)]

@@ -8,6 +8,7 @@
 pub mod compose;
 mod config;
 mod desk;
+mod ending;
 mod error;
 mod inspect;
 mod journal;

@@ -7,14 +7,16 @@ use std::time::Duration;
 use crate::cancel::cancel;
 use crate::disk::{self, Folder};
 use crate::lock::{KernelLock, Machine};
+use crate::runtime::blocking;
 use crate::worktree::{Git, GitError, Shape, look, names};
 
+use super::ending::Withdrawn;
 use super::error::StagingError;
 use super::needs::{Cursor, Needs};
 use super::ops::reconcile_held;
 use super::report::{Action, ActionKind, ReconcileReport};
 use super::site::{Held, Site};
-use super::waiting::{Withdrawn, blocking, hold_from, wind_up, withdraw};
+use super::waiting::{hold_from, wind_up, withdraw};
 
 /// Put a worktree in order: finish or discard what the dead have begun, drop their leases, and take away what nobody
 /// uses. Where there is nothing to do, nothing is written. It never fails for what it finds, and says what it did.

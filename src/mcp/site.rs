@@ -374,25 +374,6 @@ impl Held {
         drop(kernel);
         Ok(removed)
     }
-
-    /// Give the locks up; where nothing is in use any more, the exclusion goes too, if its lock is free now.
-    ///
-    /// # Errors
-    /// What the disk says.
-    pub fn wind_up_now(mut self, site: &Site) -> Result<bool, StagingError> {
-        if !self.is_in_use()? {
-            if let Err(error) = self.main.vacate() {
-                tracing::debug!(%error, "a lock was lost");
-            }
-            if let Some(repository) = site.repository()
-                && let Some(exclusion) = repository.try_lock_exclusion(site.world)?
-            {
-                exclusion.withdraw()?;
-                exclusion.release()?;
-            }
-        }
-        self.release(site)
-    }
 }
 
 fn is_mark(entry: &Entry) -> bool {

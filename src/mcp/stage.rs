@@ -14,6 +14,7 @@ use crate::disk::Folder;
 use crate::lock::Machine;
 use crate::process::{Owner, called_off};
 use crate::runtime;
+use crate::runtime::blocking;
 use crate::worktree::{Git, GitError, look};
 
 use super::compose::PREFIX;
@@ -22,7 +23,7 @@ use super::lease::{Lease, Staged, no_room};
 use super::manifest::ServerEntry;
 use super::ops::{dispose_held, foresee, stage_held};
 use super::site::{Held, Site};
-use super::waiting::{blocking, finish, hold};
+use super::waiting::{finish, hold};
 
 /// How long each lock is waited for, unless something else is asked for.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,7 +1,6 @@
 //! Taking and giving up the locks, with the waits that this needs. The work itself is done on threads that may
 //! block.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,25 +8,12 @@ use tokio::time::Instant;
 
 use crate::cancel::{Cancel, cancel};
 use crate::lock::{KernelLock, LockError, Wait};
-use crate::runtime::{joined, spawn_blocking};
-use crate::worktree::{Exclusion, GitError, LONGEST_READ, names};
+use crate::runtime::blocking;
+use crate::worktree::{Exclusion, LONGEST_READ, names};
 
+use super::ending::{Ended, Withdrawn, Wound, ended};
 use super::error::StagingError;
 use super::site::{Held, Site, Tried};
-
-/// What giving up the locks took away with them.
-#[derive(Debug, Default)]
-pub(super) struct Ended {
-    /// From the exclude file.
-    pub(super) withdrawn: Withdrawn,
-    /// `.cursor`.
-    pub(super) folder: bool,
-}
-
-/// Do this on a thread that may block.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    joined(spawn_blocking(work)).await
-}
 
 /// All locks. `None` where there is no `.cursor`, and none is to be made.
 ///
@@ -148,7 +134,7 @@ pub(super) async fn finish<T: Send + 'static>(
     let at = Arc::clone(site);
     let (done, wound) = blocking(move || {
         let done = work(&at, &held);
-        (done, wind_up_now(&at, held))
+        (done, held.try_wind_up(&at))
     })
     .await;
     let ended = match wound {
@@ -161,57 +147,6 @@ pub(super) async fn finish<T: Send + 'static>(
         }
     };
     (done, ended)
-}
-
-/// What one try at giving up all locks comes to.
-enum Wound {
-    Up(Result<Ended, StagingError>),
-    /// Somebody has the exclude file; and whether the lock directory was emptied.
-    Busy(Box<Held>, Result<(), StagingError>),
-}
-
-fn wind_up_now(site: &Site, mut held: Held) -> Wound {
-    let vacated = match held.is_in_use() {
-        Ok(true) => return Wound::Up(ended(Ok(Withdrawn::default()), held.release(site))),
-        Ok(false) => held.main.vacate().map_err(StagingError::from),
-        Err(error) => Err(error),
-    };
-    // Also where somebody has removed `.cursor` with all that was in it: who needs the lines is looked up there.
-    let withdrawn = match site.repository().map(|git| git.try_lock_exclusion(site.world)) {
-        None => Ok(Withdrawn::default()),
-        Some(Ok(None)) => return Wound::Busy(Box::new(held), vacated),
-        Some(Ok(Some(exclusion))) => Withdrawn::from(exclusion).map_err(Into::into),
-        Some(Err(error)) => Err(error.into()),
-    };
-    Wound::Up(ended(vacated.and(withdrawn), held.release(site)))
-}
-
-fn ended(
-    withdrawn: Result<Withdrawn, StagingError>,
-    folder: Result<bool, StagingError>,
-) -> Result<Ended, StagingError> {
-    Ok(Ended {
-        withdrawn: withdrawn?,
-        folder: folder?,
-    })
-}
-
-/// What was taken away with the exclude file's lock in hand.
-#[derive(Debug, Default)]
-pub(super) struct Withdrawn {
-    /// Lines that nobody needs.
-    pub(super) lines: bool,
-    /// Lock folders that somebody had left behind.
-    pub(super) locks: Vec<PathBuf>,
-}
-
-impl Withdrawn {
-    fn from(exclusion: Exclusion) -> Result<Self, GitError> {
-        let locks = exclusion.took_over();
-        let lines = exclusion.withdraw()?;
-        exclusion.release()?;
-        Ok(Self { lines, locks })
-    }
 }
 
 /// Take out the lines in the exclude file that nobody needs.

@@ -1,6 +1,5 @@
 //! The lock on the exclude file.
 
-use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use super::{Exclusion, GitError, Repository};
 use crate::cancel::Cancel;
 use crate::disk::{self, Fault, Folder};
 use crate::lock::{Attempt, DirectoryLock, Holder, KernelLock, LockError, Wait, World};
-use crate::runtime::spawn_blocking;
+use crate::runtime::blocking;
 
 /// After this time a lock folder on the exclude file that nobody refreshed is stale.
 pub const TTL: Duration = Duration::from_secs(10);
@@ -53,12 +52,12 @@ impl Repository {
     ) -> Result<Exclusion, GitError> {
         let began = Instant::now();
         let repository = self.clone();
-        let mut places = aside(move || Places::of(&repository)).await??;
+        let mut places = blocking(move || Places::of(&repository)).await?;
         let mut kernel = KernelLock::acquire(&places.common, deadline, cancel).await?;
         let mut wait = Wait::until(deadline, cancel);
         loop {
             let repository = self.clone();
-            match aside(move || repository.attempt(places, kernel, world)).await?? {
+            match blocking(move || repository.attempt(places, kernel, world)).await? {
                 Tried::Locked(exclusion) => return Ok(*exclusion),
                 Tried::Busy {
                     places: unlocked,
@@ -161,15 +160,5 @@ impl Places {
             common: Folder::open(&repository.common_dir)?,
             own,
         })
-    }
-}
-
-/// Do what may block on a thread that nobody else waits for.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, LockError> {
-    match spawn_blocking(work).await {
-        Ok(done) => Ok(done),
-        Err(ended) if ended.is_panic() => resume_unwind(ended.into_panic()),
-        // The runtime is being shut down.
-        Err(_) => Err(LockError::Cancelled),
     }
 }
