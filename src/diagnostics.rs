@@ -98,6 +98,12 @@ pub fn unroute(key: u32) {
     tracing::callsite::rebuild_interest_cache();
 }
 
+/// Send no records anywhere any more.
+pub fn unroute_all() {
+    ROUTES.write().clear();
+    tracing::callsite::rebuild_interest_cache();
+}
+
 /// A word of its own is a level or one of our modules; anything else is a slip, and would select nothing.
 fn parse(filter: &str) -> Option<Targets> {
     let mut words = filter

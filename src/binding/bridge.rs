@@ -34,17 +34,20 @@ pub struct BridgeOptions {
 #[napi(object, object_to_js = false)]
 pub struct BridgeChild {
     pub command: String,
+    /// What that program is told before the name of a script.
+    pub flags: Vec<String>,
     pub script: String,
     /// Names and values of what that program needs to run it, one after the other.
     pub env: Vec<String>,
 }
 
 impl From<BridgeChild> for Child {
-    fn from(BridgeChild { command, script, env }: BridgeChild) -> Self {
+    fn from(child: BridgeChild) -> Self {
         Self {
-            command,
-            script,
-            env: pairs(env),
+            command: child.command,
+            flags: child.flags,
+            script: child.script,
+            env: pairs(child.env),
         }
     }
 }

@@ -10,6 +10,8 @@ use napi::threadsafe_function::{ThreadsafeFunctionCallMode, UnknownReturnValue};
 use napi_derive::napi;
 use serde_json::Value;
 
+#[cfg(unix)]
+use crate::diagnostics::unroute_all;
 use crate::diagnostics::{Record, Sink, route, unroute};
 
 /// How many records may wait for the event loop.
@@ -53,6 +55,12 @@ pub fn set_log(
 /// Nothing of this environment is logged any more.
 pub(super) fn forget(scope: u32) {
     unroute(scope);
+}
+
+/// Nothing of any environment is logged any more.
+#[cfg(unix)]
+pub(super) fn forget_all() {
+    unroute_all();
 }
 
 fn with_missed(record: &Record, missed: u64) -> String {

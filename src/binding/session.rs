@@ -40,6 +40,8 @@ pub struct SessionOptions {
 pub struct SessionServer {
     pub key: String,
     pub command: String,
+    /// What that program is told before the name of a script.
+    pub flags: Vec<String>,
     pub script: String,
     /// Names and values of what that program needs to run the script, one after the other.
     pub env: Vec<String>,
@@ -97,6 +99,7 @@ fn asked(scope: u32, options: SessionOptions, start: Option<Start>, on_event: On
                 server_key: server.key,
                 child: Child {
                     command: server.command,
+                    flags: server.flags,
                     script: server.script,
                     env: pairs(server.env),
                 },

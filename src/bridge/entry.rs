@@ -10,11 +10,13 @@ const TOKEN: &str = "FUSION_CURSOR_TOOL_BRIDGE_TOKEN";
 /// The child that serves the tools to Cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
-    /// The Node to run it with.
+    /// The runtime to run it with.
     pub command: String,
+    /// What that runtime is told before the name of a script.
+    pub flags: Vec<String>,
     /// The script of the child.
     pub script: String,
-    /// What that Node needs to be one.
+    /// What that runtime needs to be one.
     pub env: Vec<(String, String)>,
 }
 
@@ -45,12 +47,13 @@ impl Bridge {
     pub fn entry(&self, child: &Child) -> Entry {
         let ours = [(URL, self.url()), (TOKEN, self.token().reveal().to_owned())];
         let ours = ours.map(|(name, value)| (name.to_owned(), value));
+        let script = [
+            child.script.clone(),
+            self.schema_file().to_string_lossy().into_owned(),
+        ];
         Entry {
             command: child.command.clone(),
-            args: vec![
-                child.script.clone(),
-                self.schema_file().to_string_lossy().into_owned(),
-            ],
+            args: child.flags.iter().cloned().chain(script).collect(),
             env: ours.into_iter().chain(child.env.iter().cloned()).collect(),
         }
     }

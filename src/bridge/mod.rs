@@ -256,10 +256,13 @@ impl Bridge {
     /// Close it: calls that run are answered with an error and called off, and the folder goes. Resolves when all of
     /// that is done, within about 1 s; again and at the same time is as good as once.
     pub async fn dispose(&self) {
-        registry::remove(self.0.number);
         self.0.close.cancel();
         let inner = Arc::clone(&self.0);
-        let removed = spawn_blocking(move || inner.folder.remove());
+        let removed = spawn_blocking(move || {
+            inner.folder.remove();
+            // Last: a host that ends in between removes the folder itself, and does not leave it to this thread.
+            registry::remove(inner.number);
+        });
         let mut ended = self.0.ended.clone();
         // An error is a server that panicked: it is gone as well.
         let _over = ended.wait_for(|ended| *ended).await.is_ok();
@@ -268,9 +271,9 @@ impl Bridge {
 
     /// The same without any wait: the answers go out behind it. *Sync*, for a host that ends.
     pub fn close(&self) {
-        registry::remove(self.0.number);
         self.0.close.cancel();
         self.0.folder.remove();
+        registry::remove(self.0.number);
     }
 }
 

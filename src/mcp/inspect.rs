@@ -59,8 +59,12 @@ pub async fn inspect(worktree: PathBuf, git: Git) -> WorktreeReport {
             exclusion.ignored = match repository.verify_ignored(&root, &git).await {
                 Ok(()) => Some(true),
                 Err(error) => {
-                    let shown = matches!(error, GitError::NotIgnored { .. });
-                    report.note(error.into());
+                    let tracked = matches!(error, GitError::Tracked { .. });
+                    let shown = tracked || matches!(error, GitError::NotIgnored { .. });
+                    // Else it was told above.
+                    if !tracked || report.tracked.is_empty() {
+                        report.note(error.into());
+                    }
                     shown.then_some(false)
                 }
             };

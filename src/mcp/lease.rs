@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::cancel::{Cancel, cancel};
-use crate::process::Owner;
+use crate::process::{Busy, Owner};
 use crate::runtime;
 use crate::runtime::blocking;
 use crate::worktree::{Git, GitError, is_marked_as_repository, look};
@@ -215,6 +215,8 @@ impl Lease {
         if !matches!(*inner.phase.lock(), Phase::Held) {
             return Err(StagingError::Cancelled);
         }
+        // It takes the locks, which a host that ends has to find free.
+        let _busy = Busy::with(inner.staged.scope);
         if !blocking(move || at.is_there()).await {
             return Err(inner.problem(format!(
                 "{worktree} is not the folder any more that {key} was staged in"
@@ -269,8 +271,10 @@ impl Lease {
                 Phase::Held | Phase::Stuck => {
                     let (tell, outcome) = watch::channel(None);
                     let lease = self.clone();
-                    // Work of its own, which goes on to its end whoever forgets about it.
+                    let busy = Busy::with(self.0.staged.scope);
+                    // Work of its own, which goes on to its end whoever forgets about it; a host that ends waits for it.
                     let begun = runtime::spawn(async move {
+                        let _busy = busy;
                         let done = lease.take_down().await;
                         lease.has_ended(done.is_ok());
                         tell.send_replace(Some(done));

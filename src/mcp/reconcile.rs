@@ -1,17 +1,21 @@
 //! Putting a worktree in order after whoever died there.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cancel::cancel;
+use tokio::select;
+
+use crate::cancel::{Cancel, cancel};
 use crate::disk::{self, Folder};
 use crate::lock::{KernelLock, Machine};
+use crate::process::{Busy, called_off};
 use crate::runtime::blocking;
 use crate::worktree::{Git, GitError, Shape, look, names};
 
 use super::ending::Withdrawn;
-use super::error::StagingError;
+use super::error::{Problem, Reason, StagingError};
 use super::needs::{Cursor, Needs};
 use super::ops::reconcile_held;
 use super::report::{Action, ActionKind, ReconcileReport};
@@ -19,8 +23,12 @@ use super::site::{Held, Site};
 use super::waiting::{hold_from, wind_up, withdraw};
 
 /// Put a worktree in order: finish or discard what the dead have begun, drop their leases, and take away what nobody
-/// uses. Where there is nothing to do, nothing is written. It never fails for what it finds, and says what it did.
+/// uses. Where there is nothing to do, nothing is written. It never fails for what it finds, and says what it did. When its
+/// owner ends, no lock is waited for any more.
 pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> ReconcileReport {
+    // It takes the locks, which a host that ends has to find free.
+    let _busy = Busy::with(git.owner);
+    let ended = called_off(git.owner);
     let mut report = ReconcileReport {
         worktree: worktree.clone(),
         clean: false,
@@ -29,8 +37,26 @@ pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> R
         quarantine: None,
         leases_left: 0,
     };
-    if let Err(StagingError::Failed(problem)) = work(worktree, &git, lock_timeout, &mut report).await {
-        report.problems.push(problem);
+    let (off, _) = cancel();
+    let done = {
+        let mut work = pin!(work(worktree, &git, lock_timeout, &off, &mut report));
+        select! {
+            biased;
+            done = &mut work => done,
+            () = ended.wait() => {
+                off.cancel();
+                work.await
+            }
+        }
+    };
+    match done {
+        Ok(()) => {}
+        Err(StagingError::Failed(problem)) => report.problems.push(problem),
+        Err(StagingError::Cancelled) => report.problems.push(Problem {
+            reason: Reason::LockTimeout,
+            path: Some(report.worktree.clone()),
+            message: "somebody has a lock, and whoever waited for it has ended".to_owned(),
+        }),
     }
     report.clean = report.problems.is_empty() && report.quarantine.is_none();
     report
@@ -40,6 +66,7 @@ async fn work(
     worktree: PathBuf,
     git: &Git,
     patience: Duration,
+    off: &Cancel,
     report: &mut ReconcileReport,
 ) -> Result<(), StagingError> {
     let root = blocking(move || Folder::open(&worktree)).await?;
@@ -53,9 +80,8 @@ async fn work(
             (None, Vec::new())
         }
     };
-    let (never, _) = cancel();
     let deadline = tokio::time::Instant::now() + patience;
-    let kernel = KernelLock::acquire(&root, deadline, &never).await?;
+    let kernel = KernelLock::acquire(&root, deadline, off).await?;
     let sure = shape.is_some();
     let site = Arc::new(Site {
         root,
@@ -75,7 +101,7 @@ async fn work(
     report.quarantine = needs.quarantine;
     report.problems.extend(needs.problems);
     if needs.cursor == Cursor::Work {
-        let Some(held) = hold_from(&site, kernel, false, deadline, patience, &never).await? else {
+        let Some(held) = hold_from(&site, kernel, false, deadline, patience, off).await? else {
             return exclusion(&site, patience, report).await;
         };
         in_cursor(&site, held, patience, needs.lock, untracked, report).await?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::disk::Folder;
-use crate::process::{Owner, Whose};
+use crate::process::{Busy, Owner, Whose};
 use crate::runtime;
 
 use super::lease::Lease;
@@ -56,6 +56,8 @@ pub fn release_held(whose: Whose, worktree: Option<&Path>) {
         Err(_) => path.to_owned(),
     });
     for lease in of(whose) {
+        // Another thread may be at the end of the host by now, and waits for what is under way.
+        let _busy = Busy::with(lease.scope());
         if worktree.as_deref().is_none_or(|path| lease.worktree() == path) {
             lease.release_now();
         }
@@ -65,7 +67,10 @@ pub fn release_held(whose: Whose, worktree: Option<&Path>) {
 /// Have all leases of a scope disposed in the background: for a JavaScript environment that is torn down.
 pub fn dispose_in_background(scope: Owner) {
     for lease in of(Whose::Of(scope)) {
+        // From now on, and not from when the task is first run.
+        let busy = Busy::with(scope);
         let begun = runtime::spawn(async move {
+            let _busy = busy;
             if let Err(error) = lease.dispose().await {
                 tracing::warn!(worktree = %lease.worktree().display(), %error, "a lease was not taken down");
             }

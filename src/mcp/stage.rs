@@ -12,7 +12,7 @@ use tracing::Instrument;
 use crate::cancel::{Cancel, Cancelled, cancel};
 use crate::disk::Folder;
 use crate::lock::Machine;
-use crate::process::{Owner, called_off};
+use crate::process::{Busy, Owner, called_off};
 use crate::runtime;
 use crate::runtime::blocking;
 use crate::worktree::{Git, GitError, look};
@@ -65,6 +65,8 @@ pub async fn stage_beating(
     every: Duration,
 ) -> Result<Lease, StagingError> {
     let ended = called_off(request.scope);
+    // A host that ends waits until this is taken back.
+    let _busy = Busy::with(request.scope);
     let (off, is_off) = cancel();
     // Work of its own: whoever asked may forget about it in the middle, and then nothing must be left.
     let forgotten = off.clone().on_drop();

@@ -14,6 +14,11 @@ mod exec;
 pub mod guard;
 #[cfg(windows)]
 pub(crate) mod identity_windows;
+#[cfg(unix)]
+mod in_turns;
+#[cfg(unix)]
+#[path = "last_unix.rs"]
+mod last;
 #[cfg_attr(unix, path = "leader_unix.rs")]
 #[cfg_attr(windows, path = "windows/leader.rs")]
 mod leader;
@@ -44,6 +49,10 @@ use std::path::PathBuf;
 use spawner::Fresh;
 
 pub use departure::{Departure, Presence, presence};
+#[cfg(unix)]
+pub use in_turns::InTurns;
+#[cfg(unix)]
+pub use last::at_exit;
 pub use mark::Mark;
 pub use pending::Pending;
 #[cfg(windows)]

@@ -46,6 +46,8 @@ struct Registry {
     ended: HashSet<Owner>,
     hurried: HashSet<Owner>,
     all_ended: bool,
+    /// What was not gone in time is waited for no more.
+    given_up: bool,
 }
 
 impl Registry {
@@ -170,13 +172,14 @@ const AFTER_KILL: Duration = Duration::from_millis(500);
 /// Call off all that runs for these owners, and wait until all of its processes are gone, those of earlier aborts
 /// too: up to `grace`, then whatever is left is killed. With nothing there it returns at once. It blocks.
 ///
-/// For a host that ends now: nothing of it needs the thread that is blocked.
+/// For a host that ends now: nothing of it needs the thread that is blocked. Where it was in vain for everybody, it waits
+/// no second time.
 pub fn end_owned_by(whose: Whose, grace: Duration) -> usize {
     let mut registry = REGISTRY.lock();
     registry.call_off(whose);
     let count = registry.trees(whose).len();
     let deadline = Instant::now() + grace;
-    while registry.is_busy(whose) {
+    while registry.is_busy(whose) && !registry.given_up {
         if !FEWER.wait_until(&mut registry, deadline).timed_out() {
             continue;
         }
@@ -193,6 +196,7 @@ pub fn end_owned_by(whose: Whose, grace: Duration) -> usize {
         registry = REGISTRY.lock();
         let deadline = deadline + AFTER_KILL;
         while registry.is_busy(whose) && !FEWER.wait_until(&mut registry, deadline).timed_out() {}
+        registry.given_up = whose == Whose::Everybody && registry.is_busy(whose);
         break;
     }
     count

@@ -113,6 +113,9 @@ async fn a_config_that_comes_with_a_commit_gets_no_server() {
     let report = tree.reconcile().await;
     assert_eq!(report.problems[0].reason.as_str(), "tracked", "{report:?}");
     assert_eq!((report.leases_left, tree.shown()), (2, String::new()));
+    let told = tree.inspect().await.problems;
+    let told: Vec<&str> = told.iter().map(|problem| problem.reason.as_str()).collect();
+    assert_eq!(told, ["tracked"], "once, and by its name");
     dispose(&first).await;
     assert_eq!(tree.shown(), "");
     // Back, where it is not tracked, it is put in again.

@@ -7,9 +7,10 @@ use fusion_cursor_native::cancel::cancel;
 use fusion_cursor_native::disk::Folder;
 use fusion_cursor_native::lock::KernelLock;
 use fusion_cursor_native::mcp::{
-    Reason, StagingError, dispose_in_background, release_held, stage, stage_beating,
+    Reason, StageRequest, StagingError, dispose_in_background, reconcile, release_held, stage, stage_beating,
 };
-use fusion_cursor_native::process::{Owner, Whose, call_off};
+use fusion_cursor_native::process::{Busy, Owner, Whose, call_off, end_owned_by};
+use fusion_cursor_native::worktree::Git;
 use serde_json::json;
 
 use crate::aside::{passed, test};
@@ -292,6 +293,64 @@ async fn the_leases_of_a_scope_end_with_it() {
     assert!(!within("a beat", ending.heartbeat()).await);
     dispose(&staying).await;
     assert_eq!(tree.snapshot(), before);
+}
+
+#[tokio::test]
+async fn an_end_waits_for_a_server_that_is_being_taken_out() {
+    let place = Place::new();
+    let tree = place.repository("repo");
+    let before = tree.snapshot();
+    let (_calm, calm) = cancel();
+    let request = StageRequest {
+        scope: Owner(903),
+        ..tree.request("fusion-custom-tools-903")
+    };
+    stage(request, calm).await.unwrap();
+    dispose_in_background(Owner(903));
+    end_owned_by(Whose::Of(Owner(903)), Duration::from_secs(20));
+    assert_eq!(tree.snapshot(), before);
+}
+
+#[tokio::test]
+async fn an_end_calls_off_a_wait_for_a_lock_to_put_a_worktree_in_order() {
+    let place = Place::new();
+    let tree = place.repository("repo");
+    let folder = Folder::open(&tree.path).unwrap();
+    let _somebody = KernelLock::attempt(&folder).unwrap().unwrap();
+    let git = Git {
+        owner: Owner(904),
+        ..place.git()
+    };
+    let began = Instant::now();
+    let waiting = tokio::spawn(reconcile(tree.path.clone(), git, Duration::from_secs(60)));
+    // It has begun when an end would wait for it.
+    tokio::task::yield_now().await;
+    let ended = tokio::task::spawn_blocking(|| {
+        end_owned_by(Whose::Of(Owner(904)), Duration::from_secs(50));
+    });
+    ended.await.unwrap();
+    let report = within("reconciling", waiting).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    // Git may have been ended in the middle of its answer, which is told before.
+    let last = report.problems.last().map(|problem| problem.reason);
+    assert_eq!(last, Some(Reason::LockTimeout), "{report:?}");
+}
+
+#[test]
+fn a_host_that_waited_in_vain_waits_no_second_time() {
+    passed(&test("sessions::two_ends").output().unwrap());
+}
+
+#[test]
+#[ignore = "it ends the whole process"]
+fn two_ends() {
+    let _never_done = Busy::with(Owner(905));
+    let began = Instant::now();
+    end_owned_by(Whose::Everybody, Duration::from_millis(100));
+    assert!(began.elapsed() >= Duration::from_millis(100));
+    let began = Instant::now();
+    end_owned_by(Whose::Everybody, Duration::from_secs(20));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -136,6 +136,7 @@ impl<'a> Stage<'a> {
                 server_key: self.key.clone(),
                 child: Child {
                     command: "/usr/bin/node".into(),
+                    flags: Vec::new(),
                     script: "/opt/server.cjs".into(),
                     env: vec![("ELECTRON_RUN_AS_NODE".into(), "1".into())],
                 },
