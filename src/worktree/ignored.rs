@@ -1,7 +1,7 @@
 //! Whether git ignores our paths.
 
 use super::git::{Answer, Git, not_understood, refused};
-use super::{GitError, Repository};
+use super::{GitError, Repository, tracked};
 use crate::disk::Folder;
 use crate::process::Exit;
 
@@ -27,10 +27,11 @@ const PATHS: [&str; 4] = [
 const LOCK: &str = ".cursor/.fusion-mcp.lock";
 
 impl Repository {
-    /// Ask git whether it ignores our three paths: one process.
+    /// Ask git whether it ignores our three paths: one process, and one more where it does not.
     ///
     /// # Errors
-    /// [`GitError::NotIgnored`] with the first path that it would show; [`GitError::Failed`] where it does not say.
+    /// [`GitError::NotIgnored`] with the first path that it would show; [`GitError::Tracked`] where it does so since
+    /// they were added; [`GitError::Failed`] where it does not say.
     pub async fn verify_ignored(&self, root: &Folder, git: &Git) -> Result<(), GitError> {
         let Some(program) = git.program() else {
             return Err(GitError::Failed(format!(
@@ -45,7 +46,15 @@ impl Repository {
             Answer::No(ran) if ran.exit == Exit::Code(1) => ran.stdout,
             Answer::No(ran) => return Err(refused(&ASK, root, &ran)),
         };
-        verdict(&answer).unwrap_or_else(|| Err(not_understood(&program, &ASK, &answer)))
+        let verdict = verdict(&answer).unwrap_or_else(|| Err(not_understood(&program, &ASK, &answer)));
+        if let Err(GitError::NotIgnored { rule: None, .. }) = verdict {
+            // Of a path that is in the index by now, git says just that, and whoever reads it looks for a rule in vain.
+            let paths = tracked::list(git, &program, root).await?;
+            if !paths.is_empty() {
+                return Err(GitError::Tracked { paths });
+            }
+        }
+        verdict
     }
 }
 

@@ -93,17 +93,12 @@ pub async fn look(root: &Folder, git: &Git) -> Result<Looked, GitError> {
             Answer::No(ran) => Err(refused(&WHERE, root, &ran)),
         }
     };
-    let (shape, listed) = tokio::join!(told, git.ask(&program, root, &tracked::LIST, &[]));
+    let (shape, tracked) = tokio::join!(told, tracked::list(git, &program, root));
     let shape = shape?;
     if matches!(shape, Shape::NoGit) {
         return Ok(Looked::no_git());
     }
-    let tracked = match listed? {
-        Answer::Yes(listed) => {
-            tracked::read(&listed).ok_or_else(|| not_understood(&program, &tracked::LIST, &listed))?
-        }
-        Answer::No(ran) => return Err(refused(&tracked::LIST, root, &ran)),
-    };
+    let tracked = tracked?;
     Ok(Looked { shape, tracked })
 }
 

@@ -1,11 +1,16 @@
 //! Which of our paths git tracks.
 
+use std::path::Path;
+
+use super::GitError;
+use super::git::{Answer, Git, not_understood, refused};
 use super::names::OURS;
+use crate::disk::Folder;
 
 /// The command that lists them, run in the worktree: also those that are only intended to be added, and those that
 /// a sparse checkout leaves out. A path is no pattern; and where the system finds a file under any case of its
 /// name, a commit of it under another takes ours.
-pub(super) const LIST: [&str; 6] = if cfg!(any(target_os = "macos", windows)) {
+const LIST: [&str; 6] = if cfg!(any(target_os = "macos", windows)) {
     [
         "ls-files",
         "-z",
@@ -18,8 +23,16 @@ pub(super) const LIST: [&str; 6] = if cfg!(any(target_os = "macos", windows)) {
     ["ls-files", "-z", "--", OURS[0], OURS[1], OURS[2]]
 };
 
+/// Ask git for them.
+pub(super) async fn list(git: &Git, program: &Path, root: &Folder) -> Result<Vec<String>, GitError> {
+    match git.ask(program, root, &LIST, &[]).await? {
+        Answer::Yes(answer) => read(&answer).ok_or_else(|| not_understood(program, &LIST, &answer)),
+        Answer::No(ran) => Err(refused(&LIST, root, &ran)),
+    }
+}
+
 /// The paths in its answer; `None` where there are others than ours.
-pub(super) fn read(answer: &[u8]) -> Option<Vec<String>> {
+fn read(answer: &[u8]) -> Option<Vec<String>> {
     answer
         .split(|byte| *byte == 0)
         .filter(|path| !path.is_empty())

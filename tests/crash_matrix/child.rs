@@ -140,20 +140,24 @@ pub(crate) async fn go(plan: &Plan) -> Ended {
 
 pub(crate) async fn try_stage(worktree: PathBuf, key: &str) -> Result<Lease, StagingError> {
     let (_calm, calm) = cancel();
+    stage(request(worktree, key), calm).await
+}
+
+/// To stage a server under this key.
+pub(crate) fn request(worktree: PathBuf, key: &str) -> StageRequest {
     let entry = ServerEntry::new(
         "/usr/bin/node".to_owned(),
         vec!["/opt/server.cjs".to_owned()],
         vec![("TOKEN".to_owned(), "s3cr3t-token".to_owned())],
     );
-    let request = StageRequest {
+    StageRequest {
         worktree,
         server_key: key.to_owned(),
         entry,
         lock_timeout: PATIENCE,
         git: git(),
         scope: Owner(0),
-    };
-    stage(request, calm).await
+    }
 }
 
 fn die() -> ! {

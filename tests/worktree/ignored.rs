@@ -137,14 +137,17 @@ async fn the_users_settings_change_nothing_and_start_nothing() {
 }
 
 #[tokio::test]
-async fn what_became_tracked_since_is_not_ignored() {
+async fn what_became_tracked_since_is_told_so() {
     let place = Place::new();
     let top = place.repository("r");
     ensure(&place.shape(&top).await).await.unwrap();
     fill(&top);
     place.run(&top, &["add", "-f", ".cursor/mcp.json"]);
-    assert_eq!(
-        not_ignored(place.verify(&top).await),
-        (".cursor/mcp.json".into(), None)
-    );
+    // Git says of it only that it is not ignored, and there is no rule to be found.
+    match place.verify(&top).await {
+        Err(GitError::Tracked { paths }) => assert_eq!(paths, [".cursor/mcp.json"]),
+        other => panic!("{other:?}"),
+    }
+    place.run(&top, &["rm", "-q", "--cached", ".cursor/mcp.json"]);
+    place.verify(&top).await.unwrap();
 }
