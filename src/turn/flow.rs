@@ -29,6 +29,9 @@ use super::{TurnRequest, Wants, prepare};
 
 /// Read at once, in bytes: what a pipe holds.
 const CHUNK: usize = 256 * 1024;
+/// What a turn begins to read with, in bytes. Most turns say little at once, and all of a large buffer is written to where
+/// it is made of memory that was used before: a turn that waits would hold it for nothing.
+const FIRST_CHUNK: usize = 8 * 1024;
 /// Where this much waits for the consumer, in bytes, reading stops until it has taken the last batch.
 const BACKLOG: usize = 128 * 1024;
 /// As [`BACKLOG`], in events: so that a batch of small events does not hold the event loop for long.
@@ -254,7 +257,7 @@ impl<C: Consumer> Flow<C> {
 
     /// Read, and hand over, until there is a reason to stop.
     async fn stream(&mut self) -> End {
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; FIRST_CHUNK];
         let mut in_a_row = 0;
         let mut aborted = pin!(self.controlled.aborted());
         let mut looks_ahead = false;
@@ -296,6 +299,9 @@ impl<C: Consumer> Flow<C> {
                 read = self.stdout.read(&mut chunk), if reading => match read {
                     Ok(length) if length > 0 => {
                         self.take(&chunk[..length]);
+                        if length == chunk.len() && length < CHUNK {
+                            chunk = vec![0; CHUNK];
+                        }
                         if held_up {
                             looks_ahead = false;
                             self.watch.read_ahead(length, Instant::now());
