@@ -6,6 +6,7 @@
 
 #[path = "../aside/mod.rs"]
 mod aside;
+mod called_off;
 #[path = "../crash_matrix/child.rs"]
 mod child;
 mod injected;
