@@ -1145,7 +1145,8 @@ export class CursorError extends Error {
 
 /**
  * The codes of {@link CursorError}. `CURSOR_ABORTED` comes with the `name` `AbortError`; `CURSOR_SESSION_DISPOSED` says
- * that the session ended before the turn began.
+ * that the session ended before the turn began. `CURSOR_ADDON_UNAVAILABLE` is thrown by `import` and `require`, as the
+ * package cannot be loaded; that error has the fields of a {@link CursorError}, but no class to compare it with.
  */
 export type CursorErrorCode =
   | "CURSOR_CWD_MISSING"
@@ -1173,6 +1174,7 @@ export type CursorErrorCode =
   | "CURSOR_NO_RESULT"
   | "CURSOR_EXITED"
   | "CURSOR_SESSION_DISPOSED"
+  | "CURSOR_ADDON_UNAVAILABLE"
   | "CURSOR_INTERNAL"
   | "bridge-start-failed"
   | "mcp-schema-server-missing";

@@ -98,13 +98,42 @@ function noRoom(error, target = "cursor-agent") {
   });
 }
 
-// lib/scope.ts
+// lib/runtime.ts
 var import_node_worker_threads = require("node:worker_threads");
+var { Deno: deno } = globalThis;
+var isHost = import_node_worker_threads.isMainThread && !("WorkerGlobalScope" in globalThis);
+var endsUnheard = deno !== void 0;
+function runner(script) {
+  const command = process.execPath;
+  if (isCompiled()) {
+    throw new CursorError(
+      `${command} is compiled from a script, and cannot run ${script}, which Cursor starts to call tools of this host; run the host with node, bun or deno, or do without tools`,
+      { code: "mcp-schema-server-missing", retryable: false, path: command }
+    );
+  }
+  if (deno !== void 0) {
+    const flags = ["run", "--allow-all", "--no-config", "--no-lock", "--quiet"];
+    return { command, flags, env: ["DENO_NO_PACKAGE_JSON", "1", "DENO_NO_UPDATE_CHECK", "1"] };
+  }
+  if ("bun" in process.versions) return { command, flags: [], env: ["BUN_BE_BUN", "1"] };
+  if ("electron" in process.versions) return { command, flags: [], env: ["ELECTRON_RUN_AS_NODE", "1"] };
+  return { command, flags: [], env: [] };
+}
+function isCompiled() {
+  if (deno !== void 0) return deno.build.standalone === true;
+  if ("bun" in process.versions || "electron" in process.versions) return false;
+  const { isSea } = require("node:sea");
+  return isSea();
+}
+
+// lib/scope.ts
 var import_native = __toESM(require("./native.js"));
-var scope = import_native.default.openScope();
-process.once("exit", () => {
-  import_native.default.endScope(scope, import_node_worker_threads.isMainThread);
-});
+var scope = import_native.default.openScope(isHost, !isHost || endsUnheard);
+process.once("exit", end);
+if (endsUnheard) globalThis.addEventListener("unload", end, { once: true });
+function end() {
+  import_native.default.endScope(scope, isHost);
+}
 
 // lib/tool-result.ts
 var MESSAGE_LIMIT = 4096;
@@ -397,13 +426,13 @@ function startCursorToolBridge(tools, options = {}) {
   return toolbox.tools.size === 0 ? Promise.resolve(null) : open(toolbox);
 }
 async function open(toolbox) {
-  const server2 = cursorMcpSchemaServerPath();
+  const child = serverChild();
   const host = new Host(toolbox);
   const { bridge, problem: problem2 } = await asked(bridgeOptions(toolbox), host);
   if (problem2 != null) throw notStaged(problem2);
   if (bridge == null) throw internal(new Error("the tool bridge is neither open nor refused"));
   host.serve(bridge);
-  return new Bridge(host, bridge, server2, toolbox.tools.size);
+  return new Bridge(host, bridge, child, toolbox.tools.size);
 }
 async function asked(options, host) {
   try {
@@ -418,9 +447,9 @@ async function asked(options, host) {
     });
   }
 }
-function serverChild(script) {
-  const env = "electron" in process.versions ? ["ELECTRON_RUN_AS_NODE", "1"] : [];
-  return { command: process.execPath, script, env };
+function serverChild() {
+  const script = cursorMcpSchemaServerPath();
+  return { ...runner(script), script };
 }
 var Host = class {
   #handle;
@@ -481,18 +510,18 @@ function update() {
 var Bridge = class {
   #host;
   #handle;
-  #server;
+  #child;
   #toolCount;
   #token;
-  constructor(host, handle, server2, toolCount) {
+  constructor(host, handle, child, toolCount) {
     this.#host = host;
     this.#handle = handle;
-    this.#server = server2;
+    this.#child = child;
     this.#toolCount = toolCount;
     this.#token = handle.token();
   }
   get serverEntry() {
-    const { command, args, env } = this.#handle.entry(serverChild(this.#server));
+    const { command, args, env } = this.#handle.entry(this.#child);
     const names = env.filter((_, index) => index % 2 === 0);
     return {
       command,
@@ -518,16 +547,8 @@ var Bridge = class {
 };
 
 // lib/info.ts
-function loadedFile() {
-  for (const [file, module2] of Object.entries(require.cache)) {
-    if (file.endsWith(".node") && module2?.exports?.openScope === import_native.default.openScope) {
-      return file;
-    }
-  }
-  return "";
-}
 function nativeInfo() {
-  return { version: import_native.default.coreVersion(), target: import_native.default.coreTarget(), file: loadedFile() };
+  return { version: import_native.default.coreVersion(), target: import_native.default.coreTarget(), file: import_native.default.addonFile };
 }
 
 // lib/aborts.ts
@@ -739,15 +760,15 @@ var ToolCompleted = class extends LazyEvent {
   isError;
   #args;
   #result;
-  constructor(call, end) {
+  constructor(call, end2) {
     super();
     this.callId = call.callId;
     this.name = call.name;
     this.kind = call.kind;
-    this.outcome = end.outcome;
-    this.isError = end.isError;
+    this.outcome = end2.outcome;
+    this.isError = end2.isError;
     this.#args = lazy(call.args);
-    this.#result = lazy(end.result);
+    this.#result = lazy(end2.result);
   }
   get args() {
     return this.#args.get();
@@ -1267,8 +1288,7 @@ function server({ toolbox }) {
   if (toolbox === void 0) return {};
   try {
     const key = `fusion-custom-tools-${(0, import_node_crypto.randomUUID)()}`;
-    const child = serverChild(cursorMcpSchemaServerPath());
-    return { serves: { server: { key, ...child }, bridge: bridgeOptions(toolbox) } };
+    return { serves: { server: { key, ...serverChild() }, bridge: bridgeOptions(toolbox) } };
   } catch (error) {
     const { message, path: path2 } = error;
     const missing = { reasonCode: "mcp-schema-server-missing", detail: message };
@@ -1305,13 +1325,13 @@ var SessionStream = class {
       return seen === void 0 ? this.#offer(event) : seen.then(() => this.#offer(event));
     };
     this.#turn = begin2({ onEvent }, this.#abort.signal);
-    const end = (failed2) => {
+    const end2 = (failed2) => {
       forget();
       this.#end(failed2);
     };
     this.#turn.result.then(
-      () => end(),
-      (error) => end({ error })
+      () => end2(),
+      (error) => end2({ error })
     );
   }
   get result() {

@@ -1,5 +1,7 @@
 // The ES module face of index.js: the same objects, so that `instanceof CursorError` holds for both.
-import native from "./index.js";
+import outcome from "./outcome.js";
+
+if ("error" in outcome) throw outcome.error;
 
 export const {
   CursorError,
@@ -22,4 +24,4 @@ export const {
   stageCursorMcpLease,
   startCursorToolBridge,
   validateCursorBinaryPath,
-} = native;
+} = outcome.loaded;

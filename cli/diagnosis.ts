@@ -47,7 +47,8 @@ export interface Diagnosis {
   readonly problems: readonly Problem[];
 }
 
-const REINSTALL = "npm install fusion-cursor-native --include=optional";
+/** Where the loader knows no command that mends it. */
+const READ = "more node_modules/fusion-cursor-native/docs/install.md";
 
 export function diagnose(found: Found): Diagnosis {
   const { loaded, node, cli, models, worktree } = found;
@@ -71,7 +72,9 @@ export function diagnose(found: Found): Diagnosis {
 }
 
 function loadProblems({ loadError }: Found): Problem[] {
-  return loadError === undefined ? [] : [{ what: `the addon is not loaded: ${loadError}`, cure: REINSTALL }];
+  if (loadError === undefined) return [];
+  const [what = "", cure = READ] = loadError.split("\nTo mend it: ");
+  return [{ what: what.replaceAll("\n", " "), cure }];
 }
 
 function cliProblems(found: Found): Problem[] {

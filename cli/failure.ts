@@ -62,6 +62,7 @@ export function describeLeftovers(leftovers: readonly { pid: number; command: st
 /** The lines for standard error. */
 export function describeFailure(error: unknown, platform: NodeJS.Platform): Span[] {
   const code = errorCode(error);
+  if (code === "CURSOR_ADDON_UNAVAILABLE") return describeUnavailable(error as Error);
   const message = printable(error instanceof Error ? error.message : String(error)).trim();
   const spans: Span[] = [
     { text: "error:", style: "red" },
@@ -76,6 +77,14 @@ export function describeFailure(error: unknown, platform: NodeJS.Platform): Span
     spans.push({ text: "hint:", style: "cyan" }, { text: ` ${hint}\n`, style: "plain" });
   }
   return [...spans, ...describeResumption(error)];
+}
+
+/** Its message has all that there is to say, and ends with a command that is to be copied. */
+function describeUnavailable({ message }: Error): Span[] {
+  return [
+    { text: "error:", style: "red" },
+    { text: ` ${printable(message)}\n`, style: "plain" },
+  ];
 }
 
 /** The lines for a turn that was ended with Ctrl-C. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { CursorToolBridge, CursorToolBridgeOptions, ToolLike } from "../index.js";
 import type { BridgeAnswer, BridgeChild, BridgeEvent, BridgeHandle, BridgeOptions } from "../native.js";
 import { CursorError, internal, noRoom, notStaged } from "./errors.js";
+import { runner } from "./runtime.js";
 import { native, scope } from "./scope.js";
 import { failed, outcome } from "./tool-result.js";
 import { bridgeOptions, checked, type Toolbox } from "./tools.js";
@@ -30,13 +31,13 @@ export function startCursorToolBridge(
 }
 
 async function open(toolbox: Toolbox): Promise<CursorToolBridge> {
-  const server = cursorMcpSchemaServerPath();
+  const child = serverChild();
   const host = new Host(toolbox);
   const { bridge, problem } = await asked(bridgeOptions(toolbox), host);
   if (problem != null) throw notStaged(problem);
   if (bridge == null) throw internal(new Error("the tool bridge is neither open nor refused"));
   host.serve(bridge);
-  return new Bridge(host, bridge, server, toolbox.tools.size);
+  return new Bridge(host, bridge, child, toolbox.tools.size);
 }
 
 async function asked(options: BridgeOptions, host: Host): Promise<BridgeAnswer> {
@@ -53,11 +54,10 @@ async function asked(options: BridgeOptions, host: Host): Promise<BridgeAnswer> 
   }
 }
 
-/** What runs the server at this path. */
-export function serverChild(script: string): BridgeChild {
-  // Else the program of an Electron host would open a window.
-  const env = "electron" in process.versions ? ["ELECTRON_RUN_AS_NODE", "1"] : [];
-  return { command: process.execPath, script, env };
+/** What runs the server. Throws where it is not there, or nothing can run it. */
+export function serverChild(): BridgeChild {
+  const script = cursorMcpSchemaServerPath();
+  return { ...runner(script), script };
 }
 
 /** Runs the tools. */
@@ -131,20 +131,20 @@ function update(): void {}
 class Bridge implements CursorToolBridge {
   readonly #host: Host;
   readonly #handle: BridgeHandle;
-  readonly #server: string;
+  readonly #child: BridgeChild;
   readonly #toolCount: number;
   readonly #token: string;
 
-  constructor(host: Host, handle: BridgeHandle, server: string, toolCount: number) {
+  constructor(host: Host, handle: BridgeHandle, child: BridgeChild, toolCount: number) {
     this.#host = host;
     this.#handle = handle;
-    this.#server = server;
+    this.#child = child;
     this.#toolCount = toolCount;
     this.#token = handle.token();
   }
 
   get serverEntry(): CursorToolBridge["serverEntry"] {
-    const { command, args, env } = this.#handle.entry(serverChild(this.#server));
+    const { command, args, env } = this.#handle.entry(this.#child);
     const names = env.filter((_, index) => index % 2 === 0);
     return {
       command,

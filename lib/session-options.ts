@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { CursorError, CursorSessionOptions, CursorSessionToolError } from "../index.js";
 import type { SessionOptions } from "../native.js";
-import { cursorMcpSchemaServerPath, serverChild } from "./bridge.js";
+import { serverChild } from "./bridge.js";
 import type { Callbacks } from "./dispatch.js";
 import { callbacks, defined, runOptions, signal } from "./options.js";
 import { bridgeOptions, checked, type Toolbox } from "./tools.js";
@@ -68,8 +68,7 @@ export function server({ toolbox }: SessionPlan): {
   if (toolbox === undefined) return {};
   try {
     const key = `fusion-custom-tools-${randomUUID()}`;
-    const child = serverChild(cursorMcpSchemaServerPath());
-    return { serves: { server: { key, ...child }, bridge: bridgeOptions(toolbox) } };
+    return { serves: { server: { key, ...serverChild() }, bridge: bridgeOptions(toolbox) } };
   } catch (error) {
     const { message, path } = error as CursorError;
     const missing = { reasonCode: "mcp-schema-server-missing" as const, detail: message };

@@ -3,38 +3,19 @@
 const fs = require("node:fs");
 const path = require("node:path");
 
-const PACKAGE = "fusion-cursor-native";
 const SCENARIOS = ["demo", "answer", "usage-limit"];
-
-/** The part of a platform package's name behind the platform and architecture. */
-function abi() {
-  if (process.platform === "win32") return "-msvc";
-  if (process.platform !== "linux") return "";
-  const report = process.report.getReport();
-  // The whole report may be a string in old versions of Node.
-  const { header } = typeof report === "string" ? JSON.parse(report) : report;
-  return header.glibcVersionRuntime ? "-gnu" : "-musl";
-}
 
 function standInAgentPath() {
   const file = process.platform === "win32" ? "fusion-cursor-stand-in.exe" : "fusion-cursor-stand-in";
   const local = path.join(__dirname, "..", file);
   if (fs.existsSync(local)) return local;
 
-  const platformPackage = `${PACKAGE}-${process.platform}-${process.arch}${abi()}`;
-  let found;
-  try {
-    found = path.join(path.dirname(require.resolve(`${platformPackage}/package.json`)), file);
-  } catch {
-    throw new Error(
-      `The stand-in agent is not installed: the package "${platformPackage}" is missing. ` +
-        `Install ${PACKAGE} again with its optional dependencies (without --omit=optional), ` +
-        `or build it in a checkout: cargo build --bin fusion-cursor-stand-in, and copy the result to ${local}.`,
-    );
-  }
+  // It comes in the package that has the addon, which the loader finds.
+  const found = path.join(path.dirname(require("../native.js").addonFile), file);
   if (fs.existsSync(found)) return found;
   throw new Error(
-    `The stand-in agent is not installed: "${platformPackage}" has no ${file}. Install it in the version of ${PACKAGE}.`,
+    `The stand-in agent is not installed: ${found} is not there. To mend it: npm ci --include=optional. ` +
+      "In a clone: npm run build",
   );
 }
 
