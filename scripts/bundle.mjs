@@ -1,5 +1,5 @@
-// Makes the JavaScript that is published: index.js from lib/, plugin/index.js from the TypeScript beside it, and
-// dist/fusion-cursor.mjs from cli/.
+// Makes the JavaScript that is published: native.js from lib/loader/, index.js from the rest of lib/, plugin/index.js
+// from the TypeScript beside it, and dist/fusion-cursor.mjs from cli/.
 
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
@@ -19,8 +19,18 @@ const common = {
   logLevel: "warning",
 };
 
+await build({
+  ...common,
+  entryPoints: ["lib/loader/main.ts"],
+  outfile: "native.js",
+  format: "cjs",
+  banner: { js: "// Generated from lib/loader/ by scripts/bundle.mjs; changes belong there." },
+  // What is required is the addon itself, which no `export` can say.
+  logOverride: { "commonjs-variable-in-esm": "silent" },
+});
+
 /**
- * The generated loader stays a file of its own beside the bundle, wherever it is imported from.
+ * The loader stays a file of its own beside the bundle, wherever it is imported from.
  * @type {import("esbuild").Plugin}
  */
 const nativeLoader = {

@@ -68,7 +68,7 @@ export function capture(command, ...args) {
  * Rejects with a {@link Failure} where the command cannot start or does not end with 0; `output` is on it too.
  * @param {string} command
  * @param {string[]} args
- * @param {Record<string, string>} [extraEnv]
+ * @param {NodeJS.ProcessEnv} [extraEnv]
  * @returns {Promise<string>}
  */
 export function run(command, args, extraEnv) {
@@ -104,7 +104,7 @@ export function run(command, args, extraEnv) {
  * Run a program of a devDependency by its file, which works where `.bin` holds shell wrappers too.
  * @param {string} file
  * @param {string[]} args
- * @param {Record<string, string>} [extraEnv]
+ * @param {NodeJS.ProcessEnv} [extraEnv]
  */
 export function runModule(file, args, extraEnv) {
   return run(process.execPath, [join(root, "node_modules", file), ...args], extraEnv);

@@ -3,7 +3,7 @@
 //
 //   --no-build  only the versions and node_modules
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { capture, Failure, guard, isProgram, isStale, npm, root, runMain, standIn } from "./common.mjs";
 
@@ -61,7 +61,7 @@ async function pending() {
   /** @type {[string, () => Promise<void>][]} */
   const steps = [];
   const build = await import("./build.mjs");
-  if (isStale(addon(), ...CRATE) || !existsSync(join(root, "native.js"))) {
+  if (isStale(addon(), ...CRATE)) {
     steps.push(["Building the addon…", build.buildAddon]);
   }
   const programs = guard === undefined ? [standIn] : [standIn, guard];
@@ -70,7 +70,11 @@ async function pending() {
     steps.push(["Building the guard and the stand-in agent…", build.buildPrograms]);
   }
   const rust = steps.length > 0;
-  if (isStale("index.js", "lib") || isStale("dist/fusion-cursor.mjs", "lib", "cli", "scripts/bundle.mjs")) {
+  if (
+    isStale("native.js", "lib/loader", "package.json") ||
+    isStale("index.js", "lib") ||
+    isStale("dist/fusion-cursor.mjs", "lib", "cli", "scripts/bundle.mjs")
+  ) {
     steps.push(["Bundling the JavaScript…", build.bundle]);
   }
   return { steps, rust };

@@ -1,7 +1,7 @@
 // `npm run tools`: installs the check tools that are missing, in the versions of tools.txt, into .tools/.
 // Nothing global changes. Needs Python 3 with pip.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { capture, Failure, isProgram, root, run, runMain, toolsDir } from "./common.mjs";
 
@@ -13,6 +13,10 @@ const tools = {
   "cargo-nextest": { probe: ["cargo-nextest", "nextest", "--version"], get: "npm run tools" },
   "cargo-deny": { probe: ["cargo-deny", "--version"], get: "npm run tools" },
   typos: { probe: ["typos", "--version"], get: "npm run tools" },
+  zizmor: { probe: ["zizmor", "--version"], get: "npm run tools" },
+  // What links a build for other Linux machines than this one.
+  "cargo-zigbuild": { probe: ["cargo-zigbuild", "--version"], get: "npm run tools" },
+  zig: { probe: ["zig", "version"], get: "npm run tools" },
   "cargo-fuzz": {
     probe: ["cargo-fuzz", "--version"],
     get: "cargo install --locked --version 0.13.2 --root .tools cargo-fuzz",
@@ -42,17 +46,27 @@ export function howToGet(name) {
   return tools[name].get;
 }
 
+/** The tools that npm run tools installs here: the wheels that link for Linux are for a Linux with glibc. */
+function installable() {
+  const names = /** @type {Tool[]} */ (Object.keys(tools)).filter(
+    (name) => howToGet(name) === "npm run tools",
+  );
+  const glibc = capture("ldd", "--version")?.includes("Free Software Foundation") ?? false;
+  return names.filter((name) => glibc || (name !== "zig" && name !== "cargo-zigbuild"));
+}
+
 /** The lines of tools.txt that belong to `names`: what pip is asked for. @param {Tool[]} names */
 function requirements(names) {
   const blocks =
     readFileSync(join(root, "scripts", "tools.txt"), "utf8").match(/^[a-z](?:.*\\\n)*.*$/gm) ?? [];
-  return blocks.filter((block) => names.some((name) => block.replace(/==[\s\S]*/, "").endsWith(name)));
+  const packages = names.map((name) => (name === "zig" ? "ziglang" : name));
+  return blocks.filter((block) => packages.some((name) => block.replace(/==[\s\S]*/, "").endsWith(name)));
 }
 
 /** Install what is missing. */
 export async function installTools() {
-  const names = /** @type {Tool[]} */ (Object.keys(tools));
-  const missing = names.filter((name) => tools[name].get === "npm run tools" && !hasTool(name));
+  const names = installable();
+  const missing = names.filter((name) => !hasTool(name));
   if (missing.length === 0) {
     console.log("The check tools are there.");
     return;
@@ -64,14 +78,25 @@ export async function installTools() {
   }
   mkdirSync(toolsDir, { recursive: true });
   const list = join(toolsDir, "requirements.txt");
-  writeFileSync(list, `${requirements(missing).join("\n")}\n`);
+  // pip replaces the folder of programs as a whole, and with it those that it installed before.
+  const again = names.filter((name) => existsSync(join(toolsDir, "bin", name)));
+  writeFileSync(list, `${requirements([...missing, ...again]).join("\n")}\n`);
   const options = ["--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--upgrade"];
   // pip says on standard error that root should not install; into a folder of its own that is no matter.
   const env = { PIP_ROOT_USER_ACTION: "ignore", PIP_DISABLE_PIP_VERSION_CHECK: "1" };
   await run("python3", ["-m", "pip", "install", ...options, "--target", toolsDir, "-r", list], env);
+  linkZig();
   const still = missing.filter((name) => !hasTool(name));
   if (still.length > 0) throw new Failure(`These were installed but do not run: ${still.join(", ")}`);
   console.log(`Installed into .tools: ${missing.join(", ")}`);
+}
+
+/** Put zig, which its wheel has beside its library, where the other programs are. */
+function linkZig() {
+  const link = join(toolsDir, "bin", "zig");
+  if (!existsSync(join(toolsDir, "ziglang", "zig"))) return;
+  rmSync(link, { force: true });
+  symlinkSync(join("..", "ziglang", "zig"), link);
 }
 
 if (isProgram(import.meta.url)) await runMain(installTools);
