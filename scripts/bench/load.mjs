@@ -1,27 +1,17 @@
 // How long the addon takes to load, beside one that does nothing.
 
-import { statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { capture, Failure, root } from "../common.mjs";
+import { median } from "./child/clock.mjs";
+import { inTurns, row } from "./figures.mjs";
 
 const EMPTY = `/* An addon that does nothing. */
 int node_api_module_get_api_version_v1(void) { return 9; }
 void *napi_register_module_v1(void *env, void *exports) { return exports; }
 `;
 
-/**
- * The middle one.
- * @param {number[]} values
- */
-export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-/**
- * Milliseconds that an expression takes in a Node of its own.
- * @param {string} expression
- */
+/** Milliseconds that an expression takes in a Node of its own. @param {string} expression */
 function once(expression) {
   const program = `const began = process.hrtime.bigint(); ${expression};
     console.log(Number(process.hrtime.bigint() - began) / 1e6); process.exit()`;
@@ -31,34 +21,57 @@ function once(expression) {
 }
 
 /**
- * @param {string} folder for what is built here
- * @param {string} addon
- * @param {number} rounds
+ * A package that does nothing, with the modules of Node that ours uses; undefined where there is no C compiler.
+ * @param {string} folder
  */
-export function measureLoad(folder, addon, rounds) {
-  const [source, empty] = [join(folder, "empty.c"), join(folder, "empty.node")];
+function emptyPackage(folder) {
+  const home = join(folder, "empty");
+  mkdirSync(home);
+  const [source, addon] = [join(home, "empty.c"), join(home, "empty.node")];
   writeFileSync(source, EMPTY);
-  const built = capture("cc", "-shared", "-fPIC", "-o", empty, source) !== undefined;
-  /** @param {string} file */
-  const dlopen = (file) => `process.dlopen({ exports: {} }, ${JSON.stringify(file)})`;
-  /** @type {Record<"addon" | "empty" | "package", number[]>} */
-  const times = { addon: [], empty: [], package: [] };
-  for (let round = 0; round <= rounds; round += 1) {
-    const all = {
-      addon: once(dlopen(addon)),
-      empty: built ? once(dlopen(empty)) : Number.NaN,
-      package: once(`require(${JSON.stringify(root)})`),
-    };
-    // The first brings the files into memory.
-    if (round === 0) continue;
-    times.addon.push(all.addon);
-    times.empty.push(all.empty);
-    times.package.push(all.package);
-  }
-  return {
-    addonMs: median(times.addon),
-    emptyMs: built ? median(times.empty) : undefined,
-    packageMs: median(times.package),
-    addonBytes: statSync(addon).size,
+  const used = ["index.js", "native.js"].flatMap((file) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/\brequire\(["']node:[\w/]+["']\)/g)].map(
+      ([call]) => `${call};\n`,
+    ),
+  );
+  writeFileSync(join(home, "index.js"), `${[...new Set(used)].join("")}require("./empty.node");\n`);
+  return capture("cc", "-shared", "-fPIC", "-o", addon, source) === undefined ? undefined : { home, addon };
+}
+
+/** @param {import("./figures.mjs").Job} job */
+export async function measure({ folder, addon, options: { loads } }) {
+  const empty = emptyPackage(folder);
+  /** @param {string | undefined} file */
+  const dlopen = (file) => () =>
+    file === undefined ? Number.NaN : once(`process.dlopen({ exports: {} }, ${JSON.stringify(file)})`);
+  /** @param {string | undefined} home */
+  const required = (home) => () =>
+    home === undefined ? Number.NaN : once(`require(${JSON.stringify(home)})`);
+  const ways = {
+    addon: dlopen(addon),
+    emptyAddon: dlopen(empty?.addon),
+    package: required(root),
+    emptyPackage: required(empty?.home),
   };
+  // The first brings the files into memory.
+  await inTurns(1, ways);
+  const all = await inTurns(loads, ways);
+  return [
+    row({
+      part: "load",
+      name: "the addon",
+      value: median(all.addon),
+      unit: "ms",
+      reference: median(all.emptyAddon),
+      against: "an addon that does nothing",
+    }),
+    row({
+      part: "load",
+      name: "the whole package, by `require`",
+      value: median(all.package),
+      unit: "ms",
+      reference: median(all.emptyPackage),
+      against: "that addon, and the modules of Node that the package uses",
+    }),
+  ];
 }

@@ -1,31 +1,61 @@
-// Measures one way to read a stream: `node streams.mjs PROGRAM ROW` prints JSON. In a process of its own, so that
-// each way pays for its own garbage and its own memory, and for nobody else's. Garbage is collected when V8 sees fit.
+// One stream that is read alone, beside the loop that one writes by hand.
 
-import { performance } from "node:perf_hooks";
-import { median } from "./load.mjs";
-import { rows } from "./rows.mjs";
+import { deepStrictEqual } from "node:assert";
+import { inChild, inTurns, middle, row } from "./figures.mjs";
+import { replay } from "./places.mjs";
 
-/** Times that are not counted: V8 needs a few to have compiled what is measured. */
-const WARM_UP = 3;
-const COUNTED = 3;
+const BY_HAND = "`readline` and `JSON.parse`";
 
-const [program = "", name = ""] = process.argv.slice(2);
-const row = /** @type {Record<string, (program: string) => Promise<object>>} */ (rows)[name];
-if (row === undefined) throw new Error(`there is no row ${name}`);
+/** @typedef {{ wallMs: number, busyMs: number, seen: object }} Read */
 
-/** @type {number[]} */
-const wallMs = [];
-/** @type {number[]} */
-const activeMs = [];
-let seen = {};
-for (let time = -WARM_UP; time < COUNTED; time += 1) {
-  const before = performance.eventLoopUtilization();
-  const began = performance.now();
-  seen = await row(program);
-  const wall = performance.now() - began;
-  const { active } = performance.eventLoopUtilization(before);
-  if (time < 0) continue;
-  wallMs.push(wall);
-  activeMs.push(active);
+/** @param {import("./figures.mjs").Job} job */
+export async function measure({ folder, options }) {
+  const { binary, bytes } = replay(folder, options.streamMegabytes);
+  /** @param {import("./child/ways.mjs").Way} way @returns {() => Read} */
+  const read = (way) => () => inChild("stream.mjs", binary, way);
+  const all = await inTurns(options.rounds, {
+    plain: read("plain"),
+    readline: read("readline"),
+    four: read("four"),
+    event: read("event"),
+  });
+  // None is fast because it left something out.
+  const expected = all.readline[0]?.seen;
+  for (const { seen } of all.four) deepStrictEqual(seen, expected);
+  for (const { seen } of all.event) deepStrictEqual({ ...seen, payload: 0 }, { ...expected, payload: 0 });
+
+  /** @param {keyof typeof all} way */
+  const throughput = (way) => bytes / 1000 / middle(all[way].map(figures), "wallMs");
+  /** @param {keyof typeof all} way */
+  const busy = (way) => middle(all[way].map(figures), "busyMs");
+  const fast = { part: "streams", unit: "MB/s", more: /** @type {const} */ (true) };
+  const cheap = { part: "streams", unit: "ms", reference: busy("readline"), against: BY_HAND };
+  return [
+    row({
+      ...fast,
+      name: "throughput, four callbacks",
+      value: throughput("four"),
+      reference: throughput("readline"),
+      against: BY_HAND,
+    }),
+    row({
+      ...fast,
+      name: "throughput, `onEvent`",
+      value: throughput("event"),
+      reference: throughput("readline"),
+      against: BY_HAND,
+    }),
+    row({
+      ...fast,
+      name: "throughput, `onEvent`, to what is possible",
+      value: throughput("event"),
+      reference: throughput("plain"),
+      against: "bytes that are read and thrown away",
+    }),
+    row({ ...cheap, name: "main thread, four callbacks", value: busy("four") }),
+    row({ ...cheap, name: "main thread, `onEvent`", value: busy("event") }),
+  ];
 }
-console.log(JSON.stringify({ wallMs: median(wallMs), activeMs: median(activeMs), seen }));
+
+/** @param {Read} read */
+const figures = ({ wallMs, busyMs }) => ({ wallMs, busyMs });

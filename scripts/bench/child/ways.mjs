@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { launchCursorPrompt } from "../../index.mjs";
+import { launchCursorPrompt } from "../../../index.mjs";
 
 /** What a reader has seen. */
 class Seen {
@@ -37,7 +37,7 @@ function start(program) {
   return spawn(program, [], { stdio: ["ignore", "pipe", "inherit"] });
 }
 
-/** @param {string} program */
+/** Reads and does nothing: the floor. @param {string} program */
 async function plainRead(program) {
   let bytes = 0;
   const { stdout } = start(program);
@@ -48,7 +48,7 @@ async function plainRead(program) {
   return { bytes };
 }
 
-/** @param {string} program */
+/** What one writes by hand. @param {string} program */
 async function readline(program) {
   const seen = new Seen();
   const lines = createInterface({ input: start(program).stdout, crlfDelay: Number.POSITIVE_INFINITY });
@@ -72,8 +72,8 @@ async function readline(program) {
 /** @param {string} program */
 const turn = (program) => ({ cwd: "/", prompt: "Mend the lamp.", binary: program });
 
-/** @param {string} program */
-export async function fourCallbacks(program) {
+/** Every payload is read. @param {string} program */
+async function fourCallbacks(program) {
   const seen = new Seen();
   await launchCursorPrompt({
     ...turn(program),
@@ -85,8 +85,8 @@ export async function fourCallbacks(program) {
   return seen;
 }
 
-/** @param {string} program */
-export async function onEventAlone(program) {
+/** No payload is read, so none is parsed here. @param {string} program */
+async function onEventAlone(program) {
   const seen = new Seen();
   await launchCursorPrompt({
     ...turn(program),
@@ -98,13 +98,7 @@ export async function onEventAlone(program) {
   return seen;
 }
 
-/** The row that the others are compared with. */
-export const REFERENCE = "readline + JSON.parse";
+/** Each by its name. */
+export const ways = { plain: plainRead, readline, four: fourCallbacks, event: onEventAlone };
 
-/** @type {Record<string, (program: string) => Promise<object>>} */
-export const rows = {
-  "plain read, the floor": plainRead,
-  [REFERENCE]: readline,
-  "four callbacks": fourCallbacks,
-  "onEvent, payloads unread": onEventAlone,
-};
+/** @typedef {keyof typeof ways} Way */
