@@ -1,6 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders of a scenario
 // The agents of a soak: what each does, what its turn is told, and what may become of it.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 const init = { line: { type: "system", subtype: "init", session_id: "s-1", model: "Auto", cwd: "${cwd}" } };
 const result = {
   line: { type: "result", subtype: "success", is_error: false, result: "done", session_id: "s-1" },
@@ -67,6 +70,29 @@ export const bad = {
     ],
     ends: ["CURSOR_NO_RESULT"],
   },
+  "half of everything": {
+    turn: [
+      init,
+      { bytes: { hex: "7b2274797065223a22617373697374616e74222c2274223a22e4b8" }, repeat: 300 },
+      { text: '\n{"type":"result","subtype":5,"is_error":[]\n{"type":"result"\n[1,\n"' },
+      { bytes: { hex: "f09f98" } },
+    ],
+    ends: ["CURSOR_NO_RESULT"],
+  },
+  "a line without an end": {
+    turn: [init, { text: "${fill:65536}", repeat: 1_000_000, write: "lines", delayMs: 1 }],
+    limits: { inactivityTimeoutMs: 150 },
+    ends: ["CURSOR_INACTIVITY_TIMEOUT"],
+  },
+  "an output that is given up": {
+    turn: [init, { close: "stdout" }, { linger: true }],
+    limits: { inactivityTimeoutMs: 150 },
+    ends: ["CURSOR_NO_RESULT", "CURSOR_EXITED"],
+  },
+  "an output of megabytes on stderr": {
+    turn: [init, { text: "${fill:100000}\n", to: "stderr", repeat: 40 }, result],
+    ends: ["done"],
+  },
   refused: { turn: [{ text: "boom\n", to: "stderr" }, { exit: 7 }], ends: ["CURSOR_EXITED"] },
   crashed: {
     turn: [init, { text: '{"type":"assistant","message":{"role":"assis' }, { raise: "SIGABRT" }],
@@ -93,9 +119,57 @@ export const bad = {
     ends: ["done"],
     slow: true,
   },
+  "a family": {
+    turn: [
+      init,
+      {
+        start: [
+          ignoring,
+          {
+            start: [child("session", "none"), child("group", "stdout", ignoring), stays],
+            as: "daemon",
+            hold: "none",
+          },
+          child("member", "none", ignoring),
+          stays,
+        ],
+        as: "group",
+        hold: "none",
+      },
+      result,
+    ],
+    ends: ["done"],
+  },
+  killed: { turn: [init, ...tool, child("session", "none"), { raise: "SIGKILL" }], ends: ["CURSOR_EXITED"] },
   "one that never reads": {
     turn: [{ stdin: "never" }, { linger: true }],
     limits: { firstLineTimeoutMs: 150 },
     ends: ["CURSOR_FIRST_LINE_TIMEOUT"],
   },
 };
+
+/** One that calls the host's tools; it reads plain JSON alone, and the operator may write anything meanwhile. */
+export const calling = {
+  turn: [
+    init,
+    {
+      callTools: [
+        { tool: "fn_say", arguments: { text: "${fill:2000}" } },
+        { tool: "fn_fail", arguments: {} },
+        { tool: "fn_wait", arguments: {} },
+        { tool: "fn_large", arguments: {} },
+      ],
+      parallel: true,
+    },
+    result,
+  ],
+  ends: ["done", "CURSOR_EXITED"],
+};
+
+/** Each in a file of its own, by its name. @param {string} folder */
+export function writeScenarios(folder) {
+  for (const [name, { turn }] of Object.entries({ ...good, ...bad, calling })) {
+    const stdin = name === "one that never reads" ? { stdin: "never" } : {};
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify({ turn, ...stdin }));
+  }
+}

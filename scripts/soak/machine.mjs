@@ -1,6 +1,6 @@
 // What a process has: children, descriptors, threads. Linux tells; elsewhere there are no numbers.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const told = process.platform === "linux";
 
@@ -54,4 +54,19 @@ export function marked(word) {
   return processes()
     .filter((pid) => pid !== String(process.pid) && read(`/proc/${pid}/environ`).includes(word))
     .map(Number);
+}
+
+/** What the descriptors of this process lead to, without numbers, and how many lead there. */
+export function descriptors() {
+  /** @type {Record<string, number>} */
+  const kinds = {};
+  for (const name of told ? readdirSync("/proc/self/fd") : []) {
+    try {
+      const kind = readlinkSync(`/proc/self/fd/${name}`).replace(/:\[\d+\]$/, "");
+      kinds[kind] = (kinds[kind] ?? 0) + 1;
+    } catch {
+      // That of the listing itself.
+    }
+  }
+  return kinds;
 }
