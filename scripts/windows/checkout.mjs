@@ -4,8 +4,9 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { targetDir } from "../build/place.mjs";
 import { bundle } from "../build.mjs";
-import { capture, root } from "../common.mjs";
+import { root } from "../common.mjs";
 import { bounded } from "./bounded.mjs";
 import { WINDOWS, windowsDir, windowsToolchain } from "./toolchain.mjs";
 
@@ -71,13 +72,6 @@ async function build() {
   // The loader asks for the name of the released build, which is MSVC's.
   cpSync(join(made, "fusion_cursor_native.dll"), join(checkout, "fusion-cursor-native.win32-x64-msvc.node"));
   cpSync(join(made, "fusion-cursor-stand-in.exe"), join(checkout, "fusion-cursor-stand-in.exe"));
-}
-
-/** Where cargo puts what it builds. @param {string} cargo @param {NodeJS.ProcessEnv} env */
-export function targetDir(cargo, env) {
-  if (env.CARGO_TARGET_DIR !== undefined) return env.CARGO_TARGET_DIR;
-  const metadata = capture(cargo, "metadata", "--no-deps", "--format-version", "1");
-  return metadata === undefined ? join(root, "target") : JSON.parse(metadata).target_directory;
 }
 
 /** Make the checkout ready for tests. */
