@@ -246,3 +246,20 @@ test("a built package without the file that Cursor starts says which one is miss
   ]);
   expect(found.toString().trim()).toBe(path);
 });
+
+test("the program of an Electron host is asked to be a Node, whatever that Node was built with", async () => {
+  const code = `Object.defineProperty(process, "versions", { value: { ...process.versions, electron: "40.0.0" } });
+    const { Module } = require("node:module");
+    const load = Module._load;
+    Module._load = (name, ...rest) => {
+      if (name === "node:sea") throw new Error("there is no single executable");
+      return load(name, ...rest);
+    };
+    ${OPEN}
+    open().then(async (bridge) => {
+      console.log(JSON.stringify(bridge.serverEntry.env));
+      await bridge.dispose();
+    });`;
+  const out = execFileSync(process.execPath, ["--eval", code], { encoding: "utf8" });
+  expect(JSON.parse(out)).toMatchObject({ ELECTRON_RUN_AS_NODE: "1" });
+});

@@ -36,7 +36,7 @@ function commands(): string[] {
 
 describe("the command", () => {
   test.concurrent.each(commands())("%s", { timeout: 70_000 }, async (command) => {
-    const script = command.match(/^npm (?:run )?(demo|test|tools|build)$/);
+    const script = command.match(/^npm (?:run )?(demo|test|tools|build|bench)$/);
     if (script !== null) {
       // CI runs what these name; here it is enough that they name it.
       const text: string = manifest.scripts[script[1] as string];
@@ -53,7 +53,8 @@ describe("the command", () => {
       const { stdout } = await inProject(LOOKS, (project) => project.run("sh", "-c", here));
       expect(stdout).not.toBe("");
     } else {
-      expect(command).toBe(`npm install ../${manifest.name}`);
+      // The install tests run the first, on the packages as they are published.
+      expect([`npm install ${manifest.name}`, `npm install ../${manifest.name}`]).toContain(command);
     }
   });
 
@@ -101,7 +102,7 @@ describe("the example", () => {
     });
   });
 
-  const exempt = ["docs/command.md", "docs/crash-matrix.md"];
+  const exempt = ["docs/command.md", "docs/crash-matrix.md", "docs/performance.md", "docs/releasing.md"];
 
   test.each(
     docs()

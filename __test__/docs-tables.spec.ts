@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { Page, root } from "./support/markdown.js";
+import { docs, Page, root } from "./support/markdown.js";
 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const types = readFileSync(join(root, "index.d.ts"), "utf8");
@@ -35,8 +35,8 @@ describe("errors.md", () => {
   });
 
   test("names codes that are there", () => {
-    const pages = [...readdirSync(join(root, "docs")).map((name) => `docs/${name}`), "README.md"];
-    const said = pages.flatMap((path) => [...new Page(path).text.matchAll(/`(CURSOR_[A-Z_]+)`/g)]);
+    const pages = [...docs(), new Page("README.md")];
+    const said = pages.flatMap(({ text }) => [...text.matchAll(/`(CURSOR_[A-Z_]+)`/g)]);
     const variables = ["CURSOR_API_KEY", "CURSOR_AUTH_TOKEN"];
     const unknown = said
       .map((match) => match[1] as string)
@@ -45,13 +45,11 @@ describe("errors.md", () => {
   });
 
   test("has the messages as the core writes them", () => {
-    const folders = ["src/turn/outcome.rs", "src/session", "lib"];
-    const sources = folders.flatMap((path) =>
-      path.endsWith(".rs")
-        ? [readFileSync(join(root, path), "utf8")]
-        : readdirSync(join(root, path)).map((name) => readFileSync(join(root, path, name), "utf8")),
+    const folders = ["src/session", "lib"].flatMap((folder) =>
+      readdirSync(join(root, folder)).map((name) => join(folder, name)),
     );
-    const text = sources.join("\n");
+    const sources = ["src/turn/outcome.rs", ...folders].filter((path) => /\.(rs|ts)$/.test(path));
+    const text = sources.map((path) => readFileSync(join(root, path), "utf8")).join("\n");
     for (const message of named("docs/errors.md", "Message"))
       expect(text).toContain(message.replace(/ <.*$/, ""));
   });
@@ -105,7 +103,7 @@ test("environment.md has the variables that are read", () => {
   const limits = readFileSync(join(root, "src", "turn", "limits.rs"), "utf8");
   const said = [...limits.matchAll(/: &str = "(PI_\w+)"/g)].map((match) => match[1] as string);
   expect(named("docs/environment.md", "Variable")).toEqual(
-    [...said, "FUSION_CURSOR_LOG", "HOME", "PATH", "TMPDIR"].sort(),
+    [...said, "FUSION_CURSOR_LOG", "HOME", "NAPI_RS_NATIVE_LIBRARY_PATH", "PATH", "TMPDIR"].sort(),
   );
 });
 

@@ -188,8 +188,12 @@ describe("a diagnosis", () => {
       "irm 'https://cursor.com/install?win32=true' | iex",
     ],
     [
-      { ...base, loadError: "Cannot find native binding" },
-      "npm install fusion-cursor-native --include=optional",
+      { ...base, loadError: "cannot be loaded: not there.\nTo mend it: npm ci --include=optional" },
+      "npm ci --include=optional",
+    ],
+    [
+      { ...base, loadError: "cannot be loaded: not there." },
+      "more node_modules/fusion-cursor-native/docs/install.md",
     ],
   ] as [Found, string][])("has the command that cures it: %#", (found, cure) => {
     const made = diagnose(found);

@@ -32,6 +32,7 @@ const windowsOnly = [
 ] as const;
 /** What is not a turn's has its own tests. */
 type Others =
+  | "CURSOR_ADDON_UNAVAILABLE"
   | "CURSOR_INTERNAL"
   | "CURSOR_SESSION_DISPOSED"
   | "bridge-start-failed"
@@ -152,10 +153,10 @@ test.each(listed)("%s", async (_name, code, { steps, input, nothingRan, says, ..
   expect(failure).toHaveProperty("stderrTail");
 });
 
-test("the table has every code but the one for a fault of this package", () => {
+test("the table has every code that a turn can have", () => {
   const types = readFileSync(join(__dirname, "..", "index.d.ts"), "utf8");
   const [, union = ""] = types.split("export type CursorErrorCode =");
   const codes = [...(union.split(";")[0] ?? "").matchAll(/"(CURSOR_\w+)"/g)].map((match) => match[1]);
-  const others = [...windowsOnly, "CURSOR_INTERNAL", "CURSOR_SESSION_DISPOSED"];
+  const others = [...windowsOnly, "CURSOR_ADDON_UNAVAILABLE", "CURSOR_INTERNAL", "CURSOR_SESSION_DISPOSED"];
   expect([...Object.keys(cases), ...others].sort()).toEqual(codes.sort());
 });

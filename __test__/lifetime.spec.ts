@@ -19,8 +19,8 @@ const endless: Step[] = [
 ];
 
 /** A Node of its own that runs `code` with `turn`, the input of a turn on the stage. */
-function host(stage: Stage, code: string): ChildProcess {
-  const program = `const { launchCursorPrompt } = require(${JSON.stringify(root)});
+function host(stage: Stage, code: string, loads = true): ChildProcess {
+  const program = `${loads ? `const { launchCursorPrompt } = require(${JSON.stringify(root)});` : ""}
     const { Worker } = require("node:worker_threads");
     const { existsSync } = require("node:fs");
     const turn = ${JSON.stringify(stage.input())};
@@ -120,6 +120,27 @@ describe("a host that is ended in the middle of a turn leaves no process", () =>
     const [leader, child] = [await stage.pid("leader"), await stage.pid("child")];
     await eventually("both are gone", () => !runs(leader) && !runs(child));
   });
+});
+
+// Node joins the workers of a host that ends one after the other.
+test("a host whose workers alone have the package does not wait for each of them in turns", async () => {
+  const stage = new Stage([{ ignore: ["SIGTERM"] }, init, { linger: true }]);
+  const workers = 8;
+  const code = `let workersUnderWay = 0;
+    for (let number = 0; number < ${workers}; number++) {
+      new Worker(\`const { launchCursorPrompt } = require(${JSON.stringify(root)});
+        const { parentPort } = require("node:worker_threads");
+        launchCursorPrompt({ ...JSON.parse(process.env.TURN), killGraceMs: 60_000,
+          onEvent() { parentPort.postMessage("under way"); } });\`,
+        { eval: true, env: { ...process.env, TURN: JSON.stringify(turn) } }).on("message", () => {
+          if (++workersUnderWay === ${workers}) { console.log(Date.now()); process.exit(0); }
+        });
+    }`;
+  const { code: exit, out } = await ended(host(stage, code, false));
+  expect(exit).toBe(0);
+  const took = Date.now() - Number(out);
+  // Two seconds for the first, and again for the rest; of eight in turns it would be eighteen.
+  expect(took).toBeLessThan(12_000);
 });
 
 describe("a worker that is terminated", () => {

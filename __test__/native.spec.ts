@@ -20,12 +20,12 @@ test("nativeInfo names what was loaded", () => {
   expect(file).toMatch(/fusion-cursor-native\..*\.node$/);
 });
 
-test("the optimized addon stays under 4.2 MB", () => {
+test("the optimized addon stays under 3.5 MB", () => {
   const { file } = nativeInfo();
   const { size } = statSync(file);
   // A debug build is ten times that, and is not what is published.
   if (size > 10_000_000) return;
-  expect(size).toBeLessThan(4_200_000);
+  expect(size).toBeLessThan(3_500_000);
 });
 
 test("the addon is loaded once, however it is imported", async () => {

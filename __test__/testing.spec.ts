@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type * as Testing from "../testing/index.js";
 
 const FILE = process.platform === "win32" ? "fusion-cursor-stand-in.exe" : "fusion-cursor-stand-in";
@@ -19,67 +19,13 @@ beforeEach(() => {
   testing = createRequire(join(installed, "x.js"))("./testing/index.js");
 });
 
-afterEach(() => {
-  vi.restoreAllMocks();
-  rmSync(join(modules, ".."), { recursive: true, force: true });
-});
+afterEach(() => rmSync(join(modules, ".."), { recursive: true, force: true }));
 
-/** Puts an empty file where the package of this platform would have the executable. */
-function install(platformPackage: string, ...files: string[]): string {
-  const folder = join(modules, platformPackage);
-  mkdirSync(folder, { recursive: true });
-  for (const file of ["package.json", ...files]) {
-    writeFileSync(join(folder, file), "{}");
-  }
-  return join(folder, FILE);
-}
-
-function missingPackage(): string {
-  const message = errorOf(testing.standInAgentPath).message;
-  return /the package "([^"]+)" is missing/.exec(message)?.[1] ?? message;
-}
-
-function errorOf(call: () => unknown): Error {
-  try {
-    call();
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error("nothing was thrown");
-}
-
-describe("standInAgentPath", () => {
-  test("says what is missing and how to get it", () => {
-    const { message } = errorOf(testing.standInAgentPath);
-    expect(message).toContain(`"fusion-cursor-native-${process.platform}-${process.arch}`);
-    expect(message).toContain("--omit=optional");
-    expect(message).toContain("cargo build --bin fusion-cursor-stand-in");
-  });
-
-  test("finds the executable in the package of this platform", () => {
-    const name = missingPackage();
-    install(name);
-    expect(errorOf(testing.standInAgentPath).message).toContain(`"${name}" has no ${FILE}`);
-    expect(install(name, FILE)).toBe(testing.standInAgentPath());
-  });
-
-  test("takes the local build first", () => {
-    install(missingPackage(), FILE);
-    const local = join(modules, "fusion-cursor-native", FILE);
-    writeFileSync(local, "");
-    expect(testing.standInAgentPath()).toBe(local);
-  });
-
-  test.runIf(process.platform === "linux")("asks the report of Node for the C library", () => {
-    const report = vi.spyOn(process.report, "getReport");
-    for (const [header, ending] of [
-      [{ glibcVersionRuntime: "2.36" }, "-gnu"],
-      [{}, "-musl"],
-    ] as const) {
-      report.mockReturnValue({ header });
-      expect(missingPackage()).toBe(`fusion-cursor-native-linux-${process.arch}${ending}`);
-    }
-  });
+// Where it is not there, see loader.spec.ts: it comes with the addon.
+test("standInAgentPath takes the local build first", () => {
+  const local = join(modules, "fusion-cursor-native", FILE);
+  writeFileSync(local, "");
+  expect(testing.standInAgentPath()).toBe(local);
 });
 
 describe("scenarios", () => {
