@@ -1,5 +1,7 @@
 //! Whether git ignores our paths.
 
+use std::path::Path;
+
 use super::git::{Answer, Git, not_understood, refused};
 use super::{GitError, Repository, tracked};
 use crate::disk::Folder;
@@ -26,8 +28,11 @@ const PATHS: [&str; 4] = [
 ];
 const LOCK: &str = ".cursor/.fusion-mcp.lock";
 
+/// How often git is asked at most, where nothing tells why it does not ignore them.
+const TRIES: u32 = 3;
+
 impl Repository {
-    /// Ask git whether it ignores our three paths: one process, and one more where it does not.
+    /// Ask git whether it ignores our three paths: one process, and a few more where it does not.
     ///
     /// # Errors
     /// [`GitError::NotIgnored`] with the first path that it would show; [`GitError::Tracked`] where it does so since
@@ -39,23 +44,33 @@ impl Repository {
                 root.path().display()
             )));
         };
-        let asked = PATHS.map(|path| format!("{path}\0")).concat();
-        let answer = match git.ask(&program, root, &ASK, asked.as_bytes()).await? {
-            Answer::Yes(answer) => answer,
-            // None of them is ignored.
-            Answer::No(ran) if ran.exit == Exit::Code(1) => ran.stdout,
-            Answer::No(ran) => return Err(refused(&ASK, root, &ran)),
-        };
-        let verdict = verdict(&answer).unwrap_or_else(|| Err(not_understood(&program, &ASK, &answer)));
-        if let Err(GitError::NotIgnored { rule: None, .. }) = verdict {
+        let mut verdict = ask(root, git, &program).await;
+        for _ in 1..TRIES {
+            if !matches!(verdict, Err(GitError::NotIgnored { rule: None, .. })) {
+                break;
+            }
             // Of a path that is in the index by now, git says just that, and whoever reads it looks for a rule in vain.
             let paths = tracked::list(git, &program, root).await?;
             if !paths.is_empty() {
                 return Err(GitError::Tracked { paths });
             }
+            // It may have been there for a moment, where somebody adds and resets.
+            verdict = ask(root, git, &program).await;
         }
         verdict
     }
+}
+
+/// One look at what git says.
+async fn ask(root: &Folder, git: &Git, program: &Path) -> Result<(), GitError> {
+    let asked = PATHS.map(|path| format!("{path}\0")).concat();
+    let answer = match git.ask(program, root, &ASK, asked.as_bytes()).await? {
+        Answer::Yes(answer) => answer,
+        // None of them is ignored.
+        Answer::No(ran) if ran.exit == Exit::Code(1) => ran.stdout,
+        Answer::No(ran) => return Err(refused(&ASK, root, &ran)),
+    };
+    verdict(&answer).unwrap_or_else(|| Err(not_understood(program, &ASK, &answer)))
 }
 
 /// `None` where the answer is not one.

@@ -245,3 +245,29 @@ async fn another_users_repository_is_refused_with_the_cure() {
 fn give_away(path: &Path) {
     assert!(tool("chown", &["65534:65534".as_ref(), path.as_os_str()]));
 }
+
+#[tokio::test]
+async fn what_was_tracked_for_a_moment_is_asked_of_again() {
+    let mut place = Place::new();
+    let top = place.repository("r");
+    ensure(&place.shape(&top).await).await.unwrap();
+    fill(&top);
+    place.run(&top, &["add", "-f", ".cursor/mcp.json"]);
+    let real = which::which("git").unwrap();
+    let reset = place.at("reset");
+    fake(
+        &mut place,
+        &format!(
+            r#"case "$*" in *check-ignore*) if [ ! -e '{reset}' ]; then
+                '{real}' "$@"; said=$?
+                '{real}' rm -q --cached .cursor/mcp.json && : > '{reset}'
+                exit $said
+            fi;; esac
+            exec '{real}' "$@""#,
+            reset = reset.display(),
+            real = real.display(),
+        ),
+    );
+    place.verify(&top).await.unwrap();
+    assert!(reset.exists(), "git was not asked, or did not take it out");
+}
