@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::system::{self, Hold};
 use super::{Holder, LockError, Machine, Wait, World, holders};
-use crate::cancel::Cancel;
+use crate::cancel::Cancelled;
 use crate::disk::{Folder, Identity};
 
 /// The kernel's lock on a directory, held by an open descriptor of its own; gone with the process, and not
@@ -88,14 +88,14 @@ impl KernelLock {
         Self::lock(folder, &mut turn)
     }
 
-    /// Wait for it until the deadline or the cancel. A system that does not answer holds up none but this caller.
+    /// Wait for it until the deadline, or until it is called off. A system that does not answer holds up none but this caller.
     ///
     /// # Errors
     /// [`LockError::TimedOut`] with the process that has it, as far as the system tells;
     /// [`LockError::Cancelled`]; and as [`Self::attempt`].
-    pub async fn acquire(folder: &Folder, deadline: Instant, cancel: &Cancel) -> Result<Self, LockError> {
+    pub async fn acquire(folder: &Folder, deadline: Instant, off: &Cancelled) -> Result<Self, LockError> {
         let began = Instant::now();
-        let mut wait = Wait::until(deadline, cancel);
+        let mut wait = Wait::until(deadline, off);
         let folder = Arc::new(folder.share()?);
         let timed_out = |holder| LockError::TimedOut {
             path: folder.path().to_owned(),
@@ -223,7 +223,7 @@ mod tests {
             let (folder, served) = (Arc::clone(&folder), Arc::clone(&served));
             let before = Arc::strong_count(&line);
             tasks.push(tokio::spawn(async move {
-                let (calm, _) = cancel();
+                let (_calm, calm) = cancel();
                 let _lock = KernelLock::acquire(&folder, soon(), &calm).await.unwrap();
                 served.lock().push(number);
             }));
@@ -253,9 +253,11 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let folder = Folder::open(temp.path()).unwrap();
         let first = KernelLock::attempt(&folder).unwrap().unwrap();
-        let (off, _) = cancel();
+        let (off, is_off) = cancel();
         let soon_over = Instant::now() + Duration::from_millis(50);
-        let late = KernelLock::acquire(&folder, soon_over, &off).await.unwrap_err();
+        let late = KernelLock::acquire(&folder, soon_over, &is_off)
+            .await
+            .unwrap_err();
         let LockError::TimedOut { holder, waited, path } = late else {
             panic!("{late}");
         };
@@ -268,7 +270,7 @@ mod tests {
             tokio::task::yield_now().await;
             off.cancel();
         };
-        let (given_up, ()) = tokio::join!(KernelLock::acquire(&folder, soon(), &off), called_off);
+        let (given_up, ()) = tokio::join!(KernelLock::acquire(&folder, soon(), &is_off), called_off);
         assert!(matches!(given_up, Err(LockError::Cancelled)));
         drop(first);
         assert!(KernelLock::attempt(&folder).unwrap().is_some());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::LockError;
-use crate::cancel::Cancel;
+use crate::cancel::Cancelled;
 
 /// Between two tries: at first at most, and later at most. Who waits costs some microseconds of work per try.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(25));
@@ -15,7 +15,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_m
 #[derive(Debug)]
 pub struct Wait<'a> {
     deadline: Instant,
-    cancel: &'a Cancel,
+    off: &'a Cancelled,
     longest: Duration,
     tries: u64,
 }
@@ -23,10 +23,10 @@ pub struct Wait<'a> {
 impl<'a> Wait<'a> {
     /// Until then, or until it is called off.
     #[must_use]
-    pub fn until(deadline: Instant, cancel: &'a Cancel) -> Self {
+    pub fn until(deadline: Instant, off: &'a Cancelled) -> Self {
         Self {
             deadline,
-            cancel,
+            off,
             longest: PAUSES.0,
             tries: 0,
         }
@@ -55,7 +55,7 @@ impl<'a> Wait<'a> {
     pub(super) async fn during<T>(&self, future: impl Future<Output = T>) -> Result<T, LockError> {
         tokio::select! {
             biased;
-            () = self.cancel.token().wait() => Err(LockError::Cancelled),
+            () = self.off.wait() => Err(LockError::Cancelled),
             done = future => Ok(done),
         }
     }
@@ -73,7 +73,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_second_of_waiting_is_no_more_than_some_dozens_of_tries() {
-        let (calm, _) = cancel();
+        let (_calm, calm) = cancel();
         let mut wait = Wait::until(Instant::now() + Duration::from_secs(1), &calm);
         while wait.pause().await.unwrap() {}
         assert!((2..=150).contains(&wait.tries()), "{}", wait.tries());
@@ -81,8 +81,8 @@ mod tests {
 
     #[tokio::test]
     async fn it_is_called_off_before_it_began_and_meanwhile() {
-        let (off, _) = cancel();
-        let mut wait = Wait::until(Instant::now() + Duration::from_secs(60), &off);
+        let (off, is_off) = cancel();
+        let mut wait = Wait::until(Instant::now() + Duration::from_secs(60), &is_off);
         off.cancel();
         assert!(matches!(wait.pause().await, Err(LockError::Cancelled)));
         let never = wait.during(std::future::pending::<()>()).await;

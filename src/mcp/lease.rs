@@ -229,7 +229,7 @@ impl Lease {
             Ok(untracked) => (untracked, None),
             Err(error) => (false, Some(error)),
         };
-        let Some(held) = hold(&site, true, inner.staged.patience, &inner.ending).await? else {
+        let Some(held) = hold(&site, true, inner.staged.patience, &inner.ending.token()).await? else {
             return Err(StagingError::Cancelled);
         };
         let lease = Arc::clone(inner);
@@ -308,7 +308,7 @@ impl Lease {
 
     async fn take_down(&self) -> Result<(), StagingError> {
         let inner = &self.0;
-        let (never, _) = cancel();
+        let (_calm, never) = cancel();
         let site = match inner.site_now().await {
             // What git tracks by now is taken out nevertheless.
             Err(error) => inner.site().ok_or(error).map(|site| Some((site, false)))?,

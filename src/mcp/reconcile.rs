@@ -1,13 +1,10 @@
 //! Putting a worktree in order after whoever died there.
 
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::select;
-
-use crate::cancel::{Cancel, cancel};
+use crate::cancel::Cancelled;
 use crate::disk::{self, Folder};
 use crate::lock::{KernelLock, Machine};
 use crate::process::{Busy, called_off};
@@ -28,7 +25,7 @@ use super::waiting::{hold_from, wind_up, withdraw};
 pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> ReconcileReport {
     // It takes the locks, which a host that ends has to find free.
     let _busy = Busy::with(git.owner);
-    let ended = called_off(git.owner);
+    let off = called_off(git.owner);
     let mut report = ReconcileReport {
         worktree: worktree.clone(),
         clean: false,
@@ -37,19 +34,7 @@ pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> R
         quarantine: None,
         leases_left: 0,
     };
-    let (off, _) = cancel();
-    let done = {
-        let mut work = pin!(work(worktree, &git, lock_timeout, &off, &mut report));
-        select! {
-            biased;
-            done = &mut work => done,
-            () = ended.wait() => {
-                off.cancel();
-                work.await
-            }
-        }
-    };
-    match done {
+    match work(worktree, &git, lock_timeout, &off, &mut report).await {
         Ok(()) => {}
         Err(StagingError::Failed(problem)) => report.problems.push(problem),
         Err(StagingError::Cancelled) => report.problems.push(Problem {
@@ -66,7 +51,7 @@ async fn work(
     worktree: PathBuf,
     git: &Git,
     patience: Duration,
-    off: &Cancel,
+    off: &Cancelled,
     report: &mut ReconcileReport,
 ) -> Result<(), StagingError> {
     let root = blocking(move || Folder::open(&worktree)).await?;

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio::{join, select};
 use tracing::Instrument;
 
-use crate::cancel::{Cancel, Cancelled, cancel};
+use crate::cancel::{Cancelled, cancel};
 use crate::disk::Folder;
 use crate::lock::Machine;
 use crate::process::{Busy, Owner, called_off};
@@ -70,7 +70,7 @@ pub async fn stage_beating(
     let (off, is_off) = cancel();
     // Work of its own: whoever asked may forget about it in the middle, and then nothing must be left.
     let forgotten = off.clone().on_drop();
-    let mut work = runtime::spawn(carry_out(request, off.clone(), every).in_current_span())
+    let mut work = runtime::spawn(carry_out(request, is_off, every).in_current_span())
         .map_err(|error| no_room(&error))?;
     let mut called_off = false;
     let done = select! {
@@ -86,7 +86,7 @@ pub async fn stage_beating(
         off.cancel();
         work.await
     };
-    drop((forgotten, is_off));
+    drop(forgotten);
     match done {
         Ok(Ok(lease)) if called_off => {
             lease.dispose().await?;
@@ -100,7 +100,7 @@ pub async fn stage_beating(
     }
 }
 
-async fn carry_out(request: StageRequest, off: Cancel, every: Duration) -> Result<Lease, StagingError> {
+async fn carry_out(request: StageRequest, off: Cancelled, every: Duration) -> Result<Lease, StagingError> {
     let StageRequest {
         worktree,
         server_key: key,
@@ -117,10 +117,9 @@ async fn carry_out(request: StageRequest, off: Cancel, every: Duration) -> Resul
         }));
     }
     let root = blocking(move || Folder::open(&worktree)).await?;
-    let is_off = off.token();
     let looked = select! {
         biased;
-        () = is_off.wait() => return Err(StagingError::Cancelled),
+        () = off.wait() => return Err(StagingError::Cancelled),
         looked = look(&root, &git) => looked?,
     };
     if !looked.tracked.is_empty() {
@@ -150,7 +149,7 @@ async fn carry_out(request: StageRequest, off: Cancel, every: Duration) -> Resul
         };
         select! {
             biased;
-            () = is_off.wait() => Err(StagingError::Cancelled),
+            () = off.wait() => Err(StagingError::Cancelled),
             ignored = repository.verify_ignored(&site.root, &git) => ignored.map_err(StagingError::from),
         }
     };
@@ -204,7 +203,7 @@ async fn carry_out(request: StageRequest, off: Cancel, every: Duration) -> Resul
 /// Once more with new locks what a staging that failed could not take back, as it had lost its own: a lease of a
 /// process that lives stays, for all others, for as long as that does.
 async fn take_back(site: &Arc<Site>, key: String, patience: Duration) {
-    let (never, _) = cancel();
+    let (_calm, never) = cancel();
     let done = match hold(site, false, patience, &never).await {
         Ok(Some(held)) => {
             let work = move |site: &Site, held: &Held| dispose_held(site, held, &key, false);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::cancel::{Cancel, cancel};
+use crate::cancel::{Cancelled, cancel};
 use crate::lock::{KernelLock, LockError, Wait};
 use crate::runtime::blocking;
 use crate::worktree::{Exclusion, LONGEST_READ, names};
@@ -23,7 +23,7 @@ pub(super) async fn hold(
     site: &Arc<Site>,
     make: bool,
     patience: Duration,
-    off: &Cancel,
+    off: &Cancelled,
 ) -> Result<Option<Held>, StagingError> {
     let deadline = Instant::now() + patience;
     let at = Arc::clone(site);
@@ -43,7 +43,7 @@ pub(super) async fn hold_from(
     make: bool,
     deadline: Instant,
     patience: Duration,
-    off: &Cancel,
+    off: &Cancelled,
 ) -> Result<Option<Held>, StagingError> {
     let mut excluded = false;
     let held = hold_until(site, kernel, make, (deadline, patience), off, &mut excluded).await;
@@ -61,7 +61,7 @@ async fn hold_until(
     mut kernel: KernelLock,
     make: bool,
     (deadline, patience): (Instant, Duration),
-    off: &Cancel,
+    off: &Cancelled,
     excluded: &mut bool,
 ) -> Result<Option<Held>, StagingError> {
     let mut wait = Wait::until(deadline, off);
@@ -154,7 +154,7 @@ pub(super) async fn withdraw(site: &Arc<Site>, patience: Duration) -> Result<Wit
     let Some(repository) = site.repository() else {
         return Ok(Withdrawn::default());
     };
-    let (never, _) = cancel();
+    let (_calm, never) = cancel();
     let deadline = Instant::now() + patience;
     let exclusion = repository.lock_exclusion(deadline, &never, site.world).await?;
     Ok(blocking(move || Withdrawn::from(exclusion)).await?)

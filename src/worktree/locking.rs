@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::names::EXCLUDE_LOCK;
 use super::{Exclusion, GitError, Repository};
-use crate::cancel::Cancel;
+use crate::cancel::Cancelled;
 use crate::disk::{self, Fault, Folder};
 use crate::lock::{Attempt, DirectoryLock, Holder, KernelLock, LockError, Wait, World};
 use crate::runtime::blocking;
@@ -47,14 +47,14 @@ impl Repository {
     pub async fn lock_exclusion(
         &self,
         deadline: Instant,
-        cancel: &Cancel,
+        off: &Cancelled,
         world: &'static dyn World,
     ) -> Result<Exclusion, GitError> {
         let began = Instant::now();
         let repository = self.clone();
         let mut places = blocking(move || Places::of(&repository)).await?;
-        let mut kernel = KernelLock::acquire(&places.common, deadline, cancel).await?;
-        let mut wait = Wait::until(deadline, cancel);
+        let mut kernel = KernelLock::acquire(&places.common, deadline, off).await?;
+        let mut wait = Wait::until(deadline, off);
         loop {
             let repository = self.clone();
             match blocking(move || repository.attempt(places, kernel, world)).await? {

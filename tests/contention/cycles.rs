@@ -98,7 +98,7 @@ const HELD: Duration = Duration::from_secs(2);
 async fn those_who_wait_do_next_to_nothing() {
     let place = Place::new();
     let tree = place.repository("r");
-    let (calm, _) = cancel();
+    let (_calm, calm) = cancel();
     let root = Folder::open(&tree.path).unwrap();
     let held = KernelLock::acquire(&root, tokio::time::Instant::now() + PATIENCE, &calm)
         .await

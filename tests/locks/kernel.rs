@@ -23,7 +23,7 @@ async fn another_process_waits_and_is_told_for_whom() {
     let mut other = Other::start("kernel::inside::holds", &place);
     other.hear("held");
     assert!(held(&place));
-    let (calm, _) = cancel();
+    let (_calm, calm) = cancel();
     let deadline = Instant::now() + Duration::from_millis(300);
     let late = KernelLock::acquire(&place.folder, deadline, &calm)
         .await
@@ -92,7 +92,7 @@ async fn waiting_costs_next_to_nothing() {
             Verdict::Go
         }),
     );
-    let (calm, _) = cancel();
+    let (_calm, calm) = cancel();
     let deadline = Instant::now() + Duration::from_secs(1);
     // Of several in one process only the first asks the kernel.
     let acquire = || KernelLock::acquire(&place.folder, deadline, &calm);
@@ -118,8 +118,8 @@ async fn a_wait_is_called_off_at_once() {
     let place = Place::new();
     let mut other = Other::start("kernel::inside::holds", &place);
     other.hear("held");
-    let (off, _) = cancel();
-    let waiting = KernelLock::acquire(&place.folder, Instant::now() + PATIENCE, &off);
+    let (off, is_off) = cancel();
+    let waiting = KernelLock::acquire(&place.folder, Instant::now() + PATIENCE, &is_off);
     let call_off = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         off.cancel();

@@ -143,7 +143,7 @@ async fn another_process_waits_and_is_told_for_whom() {
     other.hear("held");
     assert!(KernelLock::attempt(&folder).unwrap().is_none());
     only_these(&folder, &[]);
-    let (calm, _) = cancel();
+    let (_calm, calm) = cancel();
     let soon = tokio::time::Instant::now() + Duration::from_millis(300);
     let late = KernelLock::acquire(&folder, soon, &calm).await.unwrap_err();
     let LockError::TimedOut { holder, .. } = &late else {

@@ -213,7 +213,7 @@ pub(crate) fn deadline() -> Instant {
 }
 
 pub(crate) async fn lock(repository: &Repository) -> Result<Exclusion, GitError> {
-    let (calm, _) = cancel();
+    let (_calm, calm) = cancel();
     repository.lock_exclusion(deadline(), &calm, Machine::get()).await
 }
 

@@ -220,7 +220,7 @@ async fn one_that_begins_while_another_ends_is_seen_or_comes_after() {
 }
 
 async fn lock_for(repository: &Repository, patience: Duration) -> Result<(), GitError> {
-    let (calm, _) = cancel();
+    let (_calm, calm) = cancel();
     let locked = repository.lock_exclusion(Instant::now() + patience, &calm, Machine::get());
     locked.await.map(drop)
 }
@@ -271,7 +271,7 @@ async fn a_peers_lock_is_waited_for_in_both_places() {
         );
         // The one before it is not kept.
         assert_eq!(Snapshot::of(&other).locks(), [&*theirs]);
-        let (calm, _) = cancel();
+        let (_calm, calm) = cancel();
         let waiting = other.lock_exclusion(deadline(), &calm, Machine::get());
         let (freed, got) = tokio::join!(
             async {
@@ -294,8 +294,8 @@ async fn a_wait_can_be_called_off() {
     let hostname = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let owner = serde_json::json!({ "pid": std::process::id(), "hostname": hostname, "acquiredAt": Machine::get().now_ms() });
     write(theirs.join("owner.json"), owner.to_string()).unwrap();
-    let (off, _) = cancel();
-    let waiting = shape.lock_exclusion(deadline(), &off, Machine::get());
+    let (off, is_off) = cancel();
+    let waiting = shape.lock_exclusion(deadline(), &is_off, Machine::get());
     let (ended, ()) = tokio::join!(waiting, async {
         tokio::time::sleep(Duration::from_millis(20)).await;
         off.cancel();
