@@ -3,15 +3,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { scenarioEnv, standInAgentPath } from "fusion-cursor-native/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  finished,
-  isAlive,
-  runCommand,
-  Scratch,
-  startCommand,
-  startOnTerminal,
-  until,
-} from "./support/command.ts";
+import { finished, runCommand, Scratch, startCommand, startOnTerminal, until } from "./support/command.ts";
+import { runs } from "./support/runs.mjs";
 import { Screen } from "./support/screen.ts";
 
 const ESCAPE = "\u001b";
@@ -33,7 +26,7 @@ beforeEach(() => {
   scratch = new Scratch();
 });
 afterEach(() => {
-  for (const pid of scratch.pids.filter(isAlive)) {
+  for (const pid of scratch.pids.filter(runs)) {
     process.kill(pid, "SIGKILL");
   }
   scratch.remove();
@@ -51,7 +44,7 @@ function endlessTurn(): Record<string, string> {
 }
 
 const bothRunning = () => until(() => scratch.pids.length === 2, "the agent and its child run");
-const noneRunning = () => until(() => !scratch.pids.some(isAlive), "the agent and its child are gone");
+const noneRunning = () => until(() => !scratch.pids.some(runs), "the agent and its child are gone");
 
 function jsonLines(stdout: string): Record<string, unknown>[] {
   return stdout

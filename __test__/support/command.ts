@@ -1,7 +1,7 @@
 /** The built command in a process of its own. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -93,17 +93,6 @@ export class Scratch {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  // A zombie has ended; who collects it is the machine's business.
-  const stat = `/proc/${pid}/stat`;
-  return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, "utf8"));
 }
 
 export async function until(condition: () => boolean, what: string, limitMs = 10_000): Promise<void> {

@@ -7,6 +7,8 @@ import { type CursorPromptInput, type CursorPromptResult, launchCursorPrompt } f
 import { standInAgentPath } from "fusion-cursor-native/testing";
 import { onTestFinished } from "vitest";
 
+export { runs } from "./runs.mjs";
+
 export type Step = Record<string, unknown>;
 
 /** How long any single thing may take before a test gives up on it. */
@@ -78,21 +80,6 @@ export function blockUntil(what: string, so: () => boolean): void {
   while (!so()) {
     if (performance.now() > giveUp) throw new Error(`${what}: not within ${PATIENCE} ms`);
     Atomics.wait(never, 0, 0, 5);
-  }
-}
-
-/** Whether a process of this number runs; a zombie does not. */
-export function runs(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
-  } catch {
-    return process.platform !== "linux";
   }
 }
 

@@ -18,6 +18,7 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { CursorMcpLeaseOptions } from "fusion-cursor-native";
 import { onTestFinished } from "vitest";
+import { GIT_ENV } from "../../scripts/git-env.mjs";
 
 /** Never to be seen in an error, a report, a log or on a screen. */
 export const TOKEN = "tok_0123456789abcdef_never_shown";
@@ -25,17 +26,6 @@ export const TOKEN = "tok_0123456789abcdef_never_shown";
 export const CONFIG = ".cursor/mcp.json";
 export const STATE = ".cursor/.fusion-mcp-state.json";
 export const LOCK = ".cursor/.fusion-mcp.lock";
-
-/** What git does must not depend on whose machine this is. */
-const GIT_ENV = {
-  PATH: process.env.PATH ?? "",
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_AUTHOR_NAME: "a",
-  GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_COMMITTER_NAME: "a",
-  GIT_COMMITTER_EMAIL: "a@example.com",
-};
 
 export function git(folder: string, ...args: string[]): string {
   return execFileSync("git", args, { cwd: folder, env: GIT_ENV, encoding: "utf8", stdio: "pipe" });

@@ -4,20 +4,10 @@ import { execFile, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { GIT_ENV } from "../git-env.mjs";
 
 const CONFIG = ".cursor/mcp.json";
 const OURS = "fusion-custom-tools-";
-
-/** What git does must not depend on whose machine this is. */
-const GIT_ENV = {
-  PATH: process.env.PATH ?? "",
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_AUTHOR_NAME: "a",
-  GIT_AUTHOR_EMAIL: "a@example.com",
-  GIT_COMMITTER_NAME: "a",
-  GIT_COMMITTER_EMAIL: "a@example.com",
-};
 
 /**
  * `ignoring`: git ignores the operator's config. `open`: it does not. `bare`: the operator has none, at first.

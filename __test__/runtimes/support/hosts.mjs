@@ -19,6 +19,9 @@ import { basename, join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { isHere, RUNTIMES, runtime } from "../../../scripts/runtimes.mjs";
+import { runs } from "../../support/runs.mjs";
+
+export { runs };
 
 /** @typedef {import("../../../scripts/runtimes.mjs").Runtime} Runtime */
 
@@ -145,21 +148,6 @@ export async function eventually(what, so) {
   while (!so()) {
     if (performance.now() > giveUp) throw new Error(`${what}: not within ${PATIENCE} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
-/** Whether a process of this number runs; a zombie does not. @param {number} pid */
-export function runs(pid) {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
-  } catch {
-    return process.platform !== "linux";
   }
 }
 
