@@ -1,8 +1,8 @@
-// Programs that a deadline bounds: one that hangs under Wine must not hang the checks.
+// Programs that a deadline bounds: one that hangs, as under Wine, must not hang the checks.
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { Failure, root } from "../common.mjs";
+import { Failure, root } from "./common.mjs";
 
 /**
  * The groups of processes that are under way.

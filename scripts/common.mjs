@@ -110,13 +110,10 @@ export function runModule(file, args, extraEnv) {
   return run(process.execPath, [join(root, "node_modules", file), ...args], extraEnv);
 }
 
-/**
- * Run npm itself: the one that called this script, else the one in PATH.
- * @param {string[]} args
- */
-export function npm(...args) {
-  const called = process.env.npm_execpath;
-  return called?.endsWith(".js") ? run(process.execPath, [called, ...args]) : run("npm", args);
+/** Whether this is a Linux with musl. */
+export function isMusl() {
+  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
+  return process.platform === "linux" && header.glibcVersionRuntime === undefined;
 }
 
 /** Without terminal colours. @param {string} text */

@@ -10,10 +10,10 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkBinaries } from "./binary.mjs";
+import { bounded } from "./bounded.mjs";
 import { buildTarget } from "./build.mjs";
 import { Failure, guard, isProgram, root, run, runMain, standIn } from "./common.mjs";
 import { platformOf } from "./platforms.mjs";
-import { bounded } from "./windows/bounded.mjs";
 import { installNode } from "./windows/checkout.mjs";
 import { toolchainFor, windowsDir } from "./windows/toolchain.mjs";
 

@@ -5,11 +5,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onExit } from "./bounded.mjs";
 import { isProgram, root, runMain } from "./common.mjs";
 import { installManagers } from "./install/managers.mjs";
 import { packForTests } from "./install/packages.mjs";
 import { nodeTests } from "./node-tests.mjs";
-import { onExit } from "./windows/bounded.mjs";
 
 /** Pack, and run the tests; resolves with the report on them. */
 export async function testInstall() {

@@ -1,7 +1,7 @@
 // Tests that Node's own runner runs: those of what was installed, and those that run in other runtimes too, where the
 // test runner of the checkout is not at hand.
 
-import { bounded } from "./windows/bounded.mjs";
+import { bounded } from "./bounded.mjs";
 
 /**
  * Run test files, and resolve with what came of them, in the words of vitest's report. Rejects where a test fails or

@@ -10,9 +10,10 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { Failure, isProgram, runMain } from "./common.mjs";
+import { npmScript } from "./npm.mjs";
 import { repositoryUrl } from "./release/repository.mjs";
 import { readTarball } from "./tarball.mjs";
 
@@ -33,11 +34,7 @@ const TRIES = 4;
  * @param {"pipe" | "inherit"} output inherited where npm may have to talk with a person
  */
 function npm(args, output = "pipe") {
-  // On Windows npm is a batch file, which Node does not start by itself: its script is.
-  const script = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js");
-  /** @type {[string, string[]]} */
-  const [program, first] = existsSync(script) ? [process.execPath, [script]] : ["npm", []];
-  const done = spawnSync(program, [...first, ...args], {
+  const done = spawnSync(process.execPath, [npmScript(), ...args], {
     encoding: "utf8",
     stdio: ["inherit", output, "inherit"],
   });

@@ -8,24 +8,20 @@
 // than Linux on x64 and arm64 the newest of a line that npm has may be an older one, and some have none.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Failure, isProgram, root, runMain, toolsDir } from "./common.mjs";
+import { Failure, isMusl, isProgram, root, runMain, toolsDir } from "./common.mjs";
 import { nodeTests } from "./node-tests.mjs";
-import { bounded } from "./windows/bounded.mjs";
+import { installPinned } from "./pinned.mjs";
 
 const PINS = join(root, "scripts", "runtimes");
 const HOME = join(toolsDir, "runtimes");
 const TESTS = join("__test__", "runtimes");
-const LOCK = "package-lock.json";
 
 /** @typedef {"node20" | "node22" | "node24" | "bun" | "deno"} Runtime */
 
 /** @type {readonly Runtime[]} */
 export const RUNTIMES = ["node20", "node22", "node24", "bun", "deno"];
-
-/** How long an installation may take, in seconds: what is fetched has 40 to 100 MB. */
-const PATIENCE = 600;
 
 /**
  * What a lock file says of its packages, by their folders.
@@ -33,7 +29,7 @@ const PATIENCE = 600;
  * @returns {Record<string, { version: string, os?: string | string[], cpu?: string | string[], libc?: string[] }>}
  */
 export function pinned(name) {
-  return JSON.parse(readFileSync(join(PINS, name, LOCK), "utf8")).packages;
+  return JSON.parse(readFileSync(join(PINS, name, "package-lock.json"), "utf8")).packages;
 }
 
 /** The version for this host; nothing where npm has none. @param {Runtime} name */
@@ -50,11 +46,6 @@ export function pinnedVersion(name) {
 /** Whether there is one for this host. @param {Runtime} name */
 export function isHere(name) {
   return pinnedVersion(name) !== undefined;
-}
-
-function isMusl() {
-  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
-  return process.platform === "linux" && header.glibcVersionRuntime === undefined;
 }
 
 /** The program in what npm has installed. @param {string} folder */
@@ -78,36 +69,11 @@ function program(folder) {
  */
 export async function runtime(name) {
   const folder = join(HOME, name);
-  const lock = readFileSync(join(PINS, name, LOCK), "utf8");
-  const note = join(folder, "installed");
-  if (!existsSync(note) || readFileSync(note, "utf8") !== lock) await install(name, folder, lock);
+  await installPinned(join(PINS, name), folder);
   const found = program(join(folder, "node_modules"));
   if (found === undefined)
     throw new Failure(`npm has no ${name} for ${process.platform} on ${process.arch}.`);
   return found;
-}
-
-/**
- * Beside its place first, so that nobody meets half of one.
- * @param {Runtime} name
- * @param {string} folder
- * @param {string} lock
- */
-async function install(name, folder, lock) {
-  const next = `${folder}.${process.pid}`;
-  rmSync(next, { recursive: true, force: true });
-  mkdirSync(next, { recursive: true });
-  try {
-    for (const file of ["package.json", LOCK])
-      writeFileSync(join(next, file), readFileSync(join(PINS, name, file)));
-    const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-    await bounded("npm", ["ci", ...quiet], { cwd: next, seconds: PATIENCE });
-    writeFileSync(join(next, "installed"), lock);
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(next, folder);
-  } finally {
-    rmSync(next, { recursive: true, force: true });
-  }
 }
 
 /** The test files, from the root. */

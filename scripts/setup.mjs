@@ -5,7 +5,8 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { capture, Failure, guard, isProgram, isStale, npm, root, runMain, standIn } from "./common.mjs";
+import { capture, Failure, guard, isProgram, isStale, root, run, runMain, standIn } from "./common.mjs";
+import { npmScript } from "./npm.mjs";
 
 const CRATE = ["src", "build.rs", "Cargo.toml", "Cargo.lock"];
 
@@ -47,7 +48,7 @@ async function installModules() {
   if (!isStale("node_modules/.package-lock.json", "package-lock.json")) return;
   console.log("Installing the development packages (npm ci)…");
   // The level: warnings about the engines of packages that are not run here say nothing to a reader.
-  await npm("ci", "--loglevel=error");
+  await run(process.execPath, [npmScript(), "ci", "--loglevel=error"]);
 }
 
 /** The addon, whose name ends in the platform, the processor, and on some platforms the C library. */

@@ -16,7 +16,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Failure, isProgram, runMain } from "./common.mjs";
+import { Failure, isMusl, isProgram, runMain } from "./common.mjs";
+import { npmScript } from "./npm.mjs";
 import { readTarball } from "./tarball.mjs";
 
 const PROJECT = new URL("smoke/project.mjs", import.meta.url);
@@ -26,8 +27,7 @@ function here() {
   const [os, cpu] = [process.platform, process.arch];
   if (os === "darwin") return `${os}-${cpu}`;
   if (os === "win32") return `${os}-${cpu}-msvc`;
-  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
-  return `${os}-${cpu}-${header.glibcVersionRuntime === undefined ? "musl" : "gnu"}`;
+  return `${os}-${cpu}-${isMusl() ? "musl" : "gnu"}`;
 }
 
 /**
@@ -46,23 +46,18 @@ function tarballs(folder) {
 }
 
 /**
- * Run a program in the project with its output shown.
- * @param {string} program
+ * Run a script in the project with its output shown.
+ * @param {string} script
  * @param {string[]} args
  * @param {string} cwd
- * @param {NodeJS.ProcessEnv} [env]
  */
-function run(program, args, cwd, env = process.env) {
-  // On Windows npm is a batch file, which only a shell starts: the words have nothing that a shell would read.
-  const shell = process.platform === "win32" && program === "npm";
-  const { error, status, signal } = spawnSync(program, args, {
+function run(script, args, cwd) {
+  const { error, status, signal } = spawnSync(process.execPath, [script, ...args], {
     cwd,
-    env,
-    shell,
     stdio: "inherit",
     timeout: 300_000,
   });
-  const command = [program, ...args].join(" ");
+  const command = ["node", script, ...args].join(" ");
   if (error !== undefined) throw new Failure(`\`${command}\` did not run: ${error.message}`);
   if (status !== 0) throw new Failure(`\`${command}\` ended with ${signal ?? `code ${status}`}.`);
 }
@@ -89,9 +84,9 @@ export function smoke(folder) {
       JSON.stringify({ name: "smoke", private: true, type: "module" }),
     );
     const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
-    run("npm", ["install", ...options, ...packages.map(({ file }) => `./${file}`)], project);
+    run(npmScript(), ["install", ...options, ...packages.map(({ file }) => `./${file}`)], project);
     writeFileSync(join(project, "smoke.mjs"), readFileSync(PROJECT));
-    run(process.execPath, ["smoke.mjs", platform, packages[0]?.version ?? ""], project);
+    run("smoke.mjs", [platform, packages[0]?.version ?? ""], project);
   } finally {
     // An addon that a process has just let go of may still be held by Windows for a moment.
     rmSync(project, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });

@@ -3,8 +3,8 @@
 // Only a check: nothing is linked, so no linker of another system is needed. The standard library of each target
 // comes from rustup, or is built from its source; see scripts/windows/toolchain.mjs.
 
+import { bounded } from "./bounded.mjs";
 import { Failure, isProgram, runMain } from "./common.mjs";
-import { bounded } from "./windows/bounded.mjs";
 import { toolchainFor } from "./windows/toolchain.mjs";
 
 export const TARGETS = [

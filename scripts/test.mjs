@@ -12,6 +12,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { bounded } from "./bounded.mjs";
 import { buildAddon, buildPanicsAddon, buildPrograms, bundle } from "./build.mjs";
 import { Failure, generatedFiles, panicsAddon, root, run, runMain, runModule } from "./common.mjs";
 import { emulated } from "./emulated.mjs";
@@ -23,7 +24,6 @@ import { checkRust, setup } from "./setup.mjs";
 import { checkTargets } from "./targets.mjs";
 import { checkThirdParty } from "./third-party.mjs";
 import { hasTool, howToGet } from "./tools.mjs";
-import { bounded } from "./windows/bounded.mjs";
 import { windows } from "./windows.mjs";
 import { checkWorkflows } from "./workflows.mjs";
 

@@ -13,8 +13,8 @@
 
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { bounded } from "./bounded.mjs";
 import { capture, Failure, isProgram, runMain } from "./common.mjs";
-import { bounded } from "./windows/bounded.mjs";
 import { checkout, node, prepareCheckout } from "./windows/checkout.mjs";
 import { PACKAGES, toolchainFor, WINDOWS, windowsDir, windowsToolchain } from "./windows/toolchain.mjs";
 import { endWine, prepareWine, wine, wineEnv, wineVersion } from "./windows/wine.mjs";

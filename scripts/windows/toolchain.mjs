@@ -6,8 +6,8 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { bounded } from "../bounded.mjs";
 import { capture, Failure, toolsDir } from "../common.mjs";
-import { bounded } from "./bounded.mjs";
 
 /** Everything that is made for Windows or for another target. */
 export const windowsDir = join(toolsDir, "windows");

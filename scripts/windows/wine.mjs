@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bounded, onExit } from "../bounded.mjs";
 import { capture, Failure, root } from "../common.mjs";
-import { bounded, onExit } from "./bounded.mjs";
 import { dll, PACKAGES, windowsDir } from "./toolchain.mjs";
 
 const prefix = join(windowsDir, "prefix");
@@ -62,7 +62,7 @@ onExit(endWine);
 /**
  * Run a program under Wine.
  * @param {string[]} words the program and its arguments
- * @param {import("./bounded.mjs").Bounds} bounds
+ * @param {import("../bounded.mjs").Bounds} bounds
  */
 export function wine(words, bounds) {
   return bounded("wine", words, { ...bounds, env: { ...wineEnv, ...bounds.env } });
