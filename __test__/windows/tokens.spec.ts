@@ -37,8 +37,9 @@ describe.each(["cmd", "exe"] as const)("through a .%s", (kind) => {
       arrived[at] = argv[argv.indexOf("--model") + 1] ?? "";
       arrived[at + 1] = argv[argv.indexOf("--resume") + 1] ?? "";
     };
-    for (let at = 0; at < tokens.length; at += 16) {
-      const starts = Array.from({ length: 8 }, (_, index) => at + 2 * index);
+    // Two at once, and no more: where many start a batch file, Wine lets one of them fail now and then.
+    for (let at = 0; at < tokens.length; at += 4) {
+      const starts = [at, at + 2];
       const ended = await Promise.allSettled(starts.filter((start) => start < tokens.length).map(turn));
       for (const one of ended) if (one.status === "rejected") throw one.reason;
     }
