@@ -1,15 +1,6 @@
 // The soak itself: rounds in which everybody acts, and between them the looks at what is left.
 
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,8 +26,6 @@ const ROUND_MS = 8000;
 const RUNTIME_THREADS = 9;
 /** How long anything may take to go away when all is over. */
 const PATIENCE_MS = 30_000;
-/** A bridge's folder that says nothing of its owner may be of one who is just making it: for a minute it stays. */
-const UNSAID_MS = 60_000;
 
 /** @typedef {{ minutes: number, seed: number, json: boolean, inject: string[] }} Options */
 
@@ -213,7 +202,7 @@ class Stage {
       if (count > most) this.log.fail(`${count} ${what} at rest; ${most} is the most${which}`);
     }
     for (const pid of this.#strangers()) this.log.fail(`process ${pid} is left: ${commandOf(pid)}`);
-    for (const name of this.#folders()) this.log.fail(`${name} is left in the temporary folder`);
+    for (const name of readdirSync(this.#temp)) this.log.fail(`${name} is left in the temporary folder`);
   }
 
   /** Wait until the leases of workers that were terminated are disposed behind them. */
@@ -268,14 +257,6 @@ class Stage {
 
   #strangers() {
     return marked(this.#base).filter((pid) => !this.#ours.includes(pid));
-  }
-
-  #folders() {
-    return readdirSync(this.#temp).filter((name) => {
-      const path = join(this.#temp, name);
-      const unsaid = name.startsWith("fusion-cursor-bridge-") && !readdirSync(path).includes("owner.json");
-      return !unsaid || Date.now() - statSync(path).mtimeMs > UNSAID_MS;
-    });
   }
 
   /** End by number what is left, so that no soak leaves anything behind. */

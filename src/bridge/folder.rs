@@ -10,20 +10,22 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::disk::{self, Durability, Entry, Folder, Identity, Kind};
-use crate::lock::{Life, Machine, World};
+use crate::lock::{Life, Machine, World, table};
 
 const PREFIX: &str = "fusion-cursor-bridge-";
 const SCHEMA: &str = "schema.json";
 const OWNER: &str = "owner.json";
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
-/// Random digits in a name.
-const DIGITS: usize = 16;
+/// Digits of a name that tell where its maker runs: whoever is killed before it has written that down is known by them.
+const TABLE: usize = 8;
+/// Random digits behind them.
+const RANDOM: usize = 16;
 /// No more names than that are looked at, in a folder that everybody may fill.
 const NAMES: usize = 65_536;
 /// No owner says more.
 const OWNER_LIMIT: u64 = 4096;
-/// One that says nothing of its owner is left alone for so long: its maker may be about to.
+/// One that says nothing of its owner is left alone for so long, unless its maker ran here: it may be about to.
 const UNSAID: Duration = Duration::from_secs(60);
 
 /// The folders of this process. Many bridges that open at once would look into those of each other, over and over.
@@ -45,7 +47,7 @@ impl SchemaFolder {
     pub(super) fn make(parent: &Path, schema: &str, random: u64) -> disk::Result<Self> {
         let parent = Folder::open(parent)?;
         sweep(&parent, Machine::get());
-        let name = format!("{PREFIX}{}-{random:016x}", std::process::id());
+        let name = name(Machine::get(), random);
         let (folder, _) = parent.make_child(&name, FOLDER_MODE)?;
         // The umask may have taken away what this process needs.
         folder.set_mode(FOLDER_MODE)?;
@@ -90,12 +92,20 @@ fn own(world: &dyn World) -> String {
     json!({ "pid": world.pid(), "hostname": world.hostname(), "processStart": start }).to_string()
 }
 
-/// The process that made a folder of this name; `None` for a name of another form.
-fn maker(name: &str) -> Option<i64> {
-    let (pid, random) = name.strip_prefix(PREFIX)?.split_once('-')?;
-    let whole = random.len() == DIGITS && random.bytes().all(|byte| byte.is_ascii_hexdigit());
+fn name(world: &dyn World, random: u64) -> String {
+    let (pid, table) = (world.pid(), table(world).unwrap_or_default());
+    format!("{PREFIX}{pid}-{table:0TABLE$x}{random:0RANDOM$x}")
+}
+
+/// The process that made a folder of this name, and its table of processes; `None` for a name of another form.
+fn maker(name: &str) -> Option<(i64, u32)> {
+    let (pid, digits) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    let whole = digits.len() == TABLE + RANDOM && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let plain = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
-    (whole && plain).then(|| pid.parse().ok()).flatten()
+    if !whole || !plain {
+        return None;
+    }
+    Some((pid.parse().ok()?, u32::from_str_radix(&digits[..TABLE], 16).ok()?))
 }
 
 /// Remove the folders of the dead. What anything else lies under such a name stays, and nothing here fails.
@@ -152,10 +162,14 @@ fn is_of_the_dead(owner: &Value, world: &dyn World) -> bool {
 
 /// The same of one that does not say whose it is.
 fn is_forsaken(name: &str, itself: &Entry, world: &dyn World) -> bool {
+    let Some((pid, theirs)) = maker(name) else {
+        return false;
+    };
     let made = itself.modified.duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = u128::try_from(world.now_ms()).unwrap_or_default();
-    let life = maker(name).map(|pid| world.life(pid, world.hostname(), None));
-    now.saturating_sub(made.as_millis()) > UNSAID.as_millis() && life == Some(Life::Dead)
+    let is_old = now.saturating_sub(made.as_millis()) > UNSAID.as_millis();
+    let is_from_here = table(world).is_some_and(|own| own == theirs);
+    (is_from_here || is_old) && world.life(pid, world.hostname(), None) == Life::Dead
 }
 
 /// As a bridge of this user makes it.

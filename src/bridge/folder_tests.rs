@@ -79,7 +79,7 @@ impl Room {
     }
 }
 
-const NAME: &str = "fusion-cursor-bridge-77-0123456789abcdef";
+const NAME: &str = "fusion-cursor-bridge-77-000000000123456789abcdef";
 const OF_THE_DEAD: &str = r#"{"pid":77,"hostname":"here","processStart":"linux:b:1:5"}"#;
 
 #[test]
@@ -93,7 +93,8 @@ fn it_is_private_and_goes() {
     assert_eq!(mode(path), 0o700);
     assert_eq!((mode(&schema), mode(&path.join(OWNER))), (0o600, 0o600));
     let name = path.file_name().unwrap().to_str().unwrap();
-    assert_eq!(maker(name), Some(i64::from(std::process::id())));
+    let here = table(Machine::get()).unwrap();
+    assert_eq!(maker(name), Some((i64::from(std::process::id()), here)));
     let parent = Folder::open(room.parent.path()).unwrap();
     sweep(&parent, Machine::get());
     assert!(schema.exists(), "its owner lives");
@@ -146,8 +147,11 @@ fn those_of_this_process_are_not_looked_into() {
 fn what_the_dead_left_is_removed() {
     let room = Room::new();
     let said = room.folder(NAME, Some(OF_THE_DEAD));
-    let unsaid = room.folder("fusion-cursor-bridge-77-0000000000000000", None);
-    let torn = room.folder("fusion-cursor-bridge-77-1111111111111111", Some(r#"{"pid":7"#));
+    let unsaid = room.folder("fusion-cursor-bridge-77-000000000000000000000000", None);
+    let torn = room.folder(
+        "fusion-cursor-bridge-77-000000001111111111111111",
+        Some(r#"{"pid":7"#),
+    );
     for path in [&unsaid, &torn] {
         Room::age(path);
     }
@@ -157,33 +161,60 @@ fn what_the_dead_left_is_removed() {
     }
 }
 
+/// The number of no process.
+const NOBODY: i64 = i32::MAX as i64;
+
+#[test]
+fn one_that_was_killed_before_it_said_whose_the_folder_is_is_known_by_the_name() {
+    let room = Room::new();
+    let here = table(Machine::get()).unwrap();
+    let living = i64::from(std::process::id());
+    let said = [None, Some(""), Some(r#"{"pid":7"#)];
+    let left_by = |pid: i64, table: u32| {
+        let name = |at: usize| format!("{PREFIX}{pid}-{table:08x}{at:016x}");
+        let folders = said.iter().enumerate();
+        folders
+            .map(|(at, owner)| room.folder(&name(at), *owner))
+            .collect::<Vec<_>>()
+    };
+    let killed = left_by(NOBODY, here);
+    let kept = [left_by(living, here), left_by(NOBODY, here ^ 1)];
+    sweep(&Folder::open(room.parent.path()).unwrap(), Machine::get());
+    for path in killed {
+        assert!(!path.exists(), "{}", path.display());
+    }
+    for path in kept.concat() {
+        assert!(path.join(SCHEMA).exists(), "{}", path.display());
+    }
+}
+
 #[test]
 fn what_is_not_of_the_dead_stays() {
     let room = Room::new();
     let mut kept = vec![
         room.folder(
-            "fusion-cursor-bridge-5-0123456789abcdef",
+            "fusion-cursor-bridge-5-000000000123456789abcdef",
             Some(r#"{"pid":5,"hostname":"here"}"#),
         ),
         room.folder(
-            "fusion-cursor-bridge-77-2222222222222222",
+            "fusion-cursor-bridge-77-000000002222222222222222",
             Some(r#"{"pid":77,"hostname":"there"}"#),
         ),
         // Its maker may be about to say whose it is.
-        room.folder("fusion-cursor-bridge-77-3333333333333333", None),
-        room.folder("fusion-cursor-bridge-77-4444444444444444", Some("{}")),
+        room.folder("fusion-cursor-bridge-77-000000003333333333333333", None),
+        room.folder("fusion-cursor-bridge-77-000000004444444444444444", Some("{}")),
     ];
-    let living = room.folder("fusion-cursor-bridge-5-5555555555555555", None);
+    let living = room.folder("fusion-cursor-bridge-5-000000005555555555555555", None);
     Room::age(&living);
     kept.push(living);
     for name in [
         "fusion-cursor-bridge-77",
         "fusion-cursor-bridge-77-",
-        "fusion-cursor-bridge--0123456789abcdef",
-        "fusion-cursor-bridge-+7-0123456789abcdef",
-        "fusion-cursor-bridge-77-0123456789abcdeg",
-        "fusion-cursor-bridge-77-0123456789abcdef0",
-        "xfusion-cursor-bridge-77-0123456789abcdef",
+        "fusion-cursor-bridge--000000000123456789abcdef",
+        "fusion-cursor-bridge-+7-000000000123456789abcdef",
+        "fusion-cursor-bridge-77-000000000123456789abcdeg",
+        "fusion-cursor-bridge-77-000000000123456789abcdef0",
+        "xfusion-cursor-bridge-77-000000000123456789abcdef",
     ] {
         kept.push(room.folder(name, Some(OF_THE_DEAD)));
     }
@@ -198,16 +229,25 @@ fn what_only_looks_like_one_stays() {
     let room = Room::new();
     let target = room.folder("elsewhere", Some(OF_THE_DEAD));
     symlink(&target, room.path(NAME)).unwrap();
-    let wide = room.folder("fusion-cursor-bridge-77-0000000000000001", Some(OF_THE_DEAD));
+    let wide = room.folder(
+        "fusion-cursor-bridge-77-000000000000000000000001",
+        Some(OF_THE_DEAD),
+    );
     fs::set_permissions(&wide, fs::Permissions::from_mode(0o755)).unwrap();
-    let sticky = room.folder("fusion-cursor-bridge-77-0000000000000002", Some(OF_THE_DEAD));
+    let sticky = room.folder(
+        "fusion-cursor-bridge-77-000000000000000000000002",
+        Some(OF_THE_DEAD),
+    );
     fs::set_permissions(&sticky, fs::Permissions::from_mode(0o1700)).unwrap();
-    let file = room.path("fusion-cursor-bridge-77-0000000000000003");
+    let file = room.path("fusion-cursor-bridge-77-000000000000000000000003");
     fs::write(&file, "").unwrap();
     // A link in the place of who its owner is: nothing is read through it.
-    let linked = room.folder("fusion-cursor-bridge-77-0000000000000004", None);
+    let linked = room.folder("fusion-cursor-bridge-77-000000000000000000000004", None);
     symlink(target.join(OWNER), linked.join(OWNER)).unwrap();
-    let foreign = room.folder("fusion-cursor-bridge-77-0000000000000005", Some(OF_THE_DEAD));
+    let foreign = room.folder(
+        "fusion-cursor-bridge-77-000000000000000000000005",
+        Some(OF_THE_DEAD),
+    );
     let given = chown(&foreign, Some(12_345), Some(12_345)).is_ok();
     if !given {
         println!("not as root: that the folder of another user stays is not shown");

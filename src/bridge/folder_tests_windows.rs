@@ -14,7 +14,7 @@ fn dead_owner() -> String {
 }
 
 fn left_by(parent: &TempDir, digit: char, owner: &str) -> PathBuf {
-    let digits = digit.to_string().repeat(DIGITS);
+    let digits = digit.to_string().repeat(TABLE + RANDOM);
     let path = parent.path().join(format!("{PREFIX}77-{digits}"));
     fs::create_dir(&path).unwrap();
     fs::write(path.join(SCHEMA), "{}").unwrap();
@@ -29,13 +29,20 @@ fn a_folder_holds_the_list_until_it_is_removed_and_those_of_the_dead_go() {
     let alive = left_by(&parent, 'b', &own(Machine::get()));
     let filled = left_by(&parent, 'c', &dead_owner());
     fs::write(filled.join("mine"), "kept").unwrap();
+    let killed = parent.path().join(format!(
+        "{PREFIX}{}-{:08x}{:016x}",
+        i32::MAX,
+        table(Machine::get()).unwrap(),
+        1
+    ));
+    fs::create_dir(&killed).unwrap();
     let made = SchemaFolder::make(parent.path(), "[1]", 7).unwrap();
     assert_eq!(fs::read_to_string(made.schema()).unwrap(), "[1]");
     assert!(
         !made.schema().to_str().unwrap().starts_with(r"\\?\"),
         "Node may not know that spelling"
     );
-    assert!(!dead.exists() && alive.join(SCHEMA).exists());
+    assert!(!dead.exists() && !killed.exists() && alive.join(SCHEMA).exists());
     assert_eq!(fs::read_to_string(filled.join("mine")).unwrap(), "kept");
     let second = SchemaFolder::make(parent.path(), "[2]", 8).unwrap();
     assert!(made.schema().exists(), "of a bridge of this process");

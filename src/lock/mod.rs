@@ -33,7 +33,7 @@ pub use kernel::KernelLock;
 pub use seen::Seen;
 pub use time::iso8601;
 pub use wait::Wait;
-pub use who::{Life, Machine, ProcessStart, World};
+pub use who::{Life, Machine, ProcessStart, World, table};
 
 /// Who holds a lock, as far as can be told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

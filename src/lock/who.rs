@@ -2,6 +2,7 @@
 
 use std::env::consts::OS;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -50,6 +51,16 @@ pub trait World: fmt::Debug + Send + Sync {
         own.zip(other)
             .is_some_and(|(own, other)| (own.system, own.boot) == (other.system, other.boot))
     }
+}
+
+/// Which table of processes this one is in, in a few digits: one of the same number is the same but for one chance in
+/// four thousand million. `None` where the system does not tell.
+#[must_use]
+pub fn table(world: &dyn World) -> Option<u32> {
+    let own = Word::of(&world.start()?.0)?;
+    let mut hasher = DefaultHasher::new();
+    (world.hostname(), own.system, own.boot, own.room).hash(&mut hasher);
+    u32::try_from(hasher.finish() >> 32).ok()
 }
 
 /// The parts of a [`ProcessStart`], as in `linux:<boot>:<pid namespace>:<time>`.
@@ -203,6 +214,27 @@ mod tests {
         assert!(machine.same_kernel(&word(own.boot, "1", 5)));
         assert!(!machine.same_kernel(&word("another-boot", own.room, 5)));
         assert!(!machine.same_kernel("of a later version"));
+    }
+
+    #[test]
+    fn a_table_of_processes_is_told_from_others_by_all_that_makes_it_one() {
+        let of = |hostname: &str, start: &str| {
+            let start = Some(ProcessStart(start.to_owned()));
+            let hostname = hostname.to_owned();
+            table(&Machine { hostname, start })
+        };
+        let here = of("here", "linux:boot:1:5");
+        assert!(here.is_some());
+        assert_eq!(here, of("here", "linux:boot:1:6"), "another process of it");
+        for (hostname, start) in [
+            ("there", "linux:boot:1:5"),
+            ("here", "windows:boot:1:5"),
+            ("here", "linux:later:1:5"),
+            ("here", "linux:boot:2:5"),
+        ] {
+            assert_ne!(here, of(hostname, start), "{hostname} {start}");
+        }
+        assert_eq!(of("here", "of a later version"), None);
     }
 
     #[test]
