@@ -208,8 +208,9 @@ export interface DroppedLines {
  * Call off everything that runs in an environment, or in all of them, and wait until its processes are gone and the
  * leases that are being taken, refreshed or given up are done: about 2 s, then what is left is killed. Then, with one
  * try and no wait, give up their leases: a process of theirs may have read the config to its end. Tool bridges are
- * closed before anything else, as nobody runs a tool any more. *Sync*: nothing comes after it. Says how many processes
- * there were.
+ * closed before anything else, as nobody runs a tool any more. *Sync*: nothing comes after it, and behind the end of the
+ * whole host no work on files begins, as in Bun, whose workers run until the process is gone. Says how many processes there
+ * were.
  */
 export declare function endScope(scope: number, wholeHost: boolean): number
 

@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use napi::{Env, Result};
 use napi_derive::napi;
-#[cfg(unix)]
 use parking_lot::Mutex;
 
 use crate::bridge;
@@ -72,10 +71,15 @@ fn end_in_turns(scope: u32) {
 /// Call off everything that runs in an environment, or in all of them, and wait until its processes are gone and the
 /// leases that are being taken, refreshed or given up are done: about 2 s, then what is left is killed. Then, with one
 /// try and no wait, give up their leases: a process of theirs may have read the config to its end. Tool bridges are
-/// closed before anything else, as nobody runs a tool any more. *Sync*: nothing comes after it. Says how many processes
-/// there were.
+/// closed before anything else, as nobody runs a tool any more. *Sync*: nothing comes after it, and behind the end of the
+/// whole host no work on files begins, as in Bun, whose workers run until the process is gone. Says how many processes there
+/// were.
 #[napi(catch_unwind)]
 pub fn end_scope(scope: u32, whole_host: bool) -> u32 {
+    // A second end, on another thread, must not be the end of the process while the first one takes out leases. No longer
+    // than that takes: a signal that somebody turns into an exit may come in the middle of it, on this very thread.
+    static LAST: Mutex<()> = Mutex::new(());
+    let _alone = whole_host.then(|| LAST.try_lock_for(EXIT_WAIT));
     let whose = if whole_host {
         Whose::Everybody
     } else {

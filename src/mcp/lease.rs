@@ -216,7 +216,7 @@ impl Lease {
             return Err(StagingError::Cancelled);
         }
         // It takes the locks, which a host that ends has to find free.
-        let _busy = Busy::with(inner.staged.scope);
+        let _busy = Busy::at_work(inner.staged.scope).ok_or(StagingError::Cancelled)?;
         if !blocking(move || at.is_there()).await {
             return Err(inner.problem(format!(
                 "{worktree} is not the folder any more that {key} was staged in"
@@ -269,9 +269,11 @@ impl Lease {
                 Phase::Ended => return Ok(()),
                 Phase::Ending(outcome) => outcome.clone(),
                 Phase::Held | Phase::Stuck => {
+                    let Some(busy) = Busy::at_work(self.0.staged.scope) else {
+                        return Err(self.0.problem(at_the_end()));
+                    };
                     let (tell, outcome) = watch::channel(None);
                     let lease = self.clone();
-                    let busy = Busy::with(self.0.staged.scope);
                     // Work of its own, which goes on to its end whoever forgets about it; a host that ends waits for it.
                     let begun = runtime::spawn(async move {
                         let _busy = busy;
@@ -404,6 +406,11 @@ impl fmt::Debug for Lease {
             .field("key", &self.0.staged.key)
             .finish_non_exhaustive()
     }
+}
+
+/// What is asked for while the whole host ends, behind all that was waited for.
+pub(super) fn at_the_end() -> String {
+    "this process ends, and its leases with it: nothing more is begun".to_owned()
 }
 
 pub(super) fn no_room(error: &std::io::Error) -> StagingError {

@@ -13,6 +13,7 @@ use crate::worktree::{Git, GitError, Shape, look, names};
 
 use super::ending::Withdrawn;
 use super::error::{Problem, Reason, StagingError};
+use super::lease::at_the_end;
 use super::needs::{Cursor, Needs};
 use super::ops::reconcile_held;
 use super::report::{Action, ActionKind, ReconcileReport};
@@ -24,7 +25,7 @@ use super::waiting::{hold_from, wind_up, withdraw};
 /// owner ends, no lock is waited for any more.
 pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> ReconcileReport {
     // It takes the locks, which a host that ends has to find free.
-    let _busy = Busy::with(git.owner);
+    let busy = Busy::at_work(git.owner);
     let off = called_off(git.owner);
     let mut report = ReconcileReport {
         worktree: worktree.clone(),
@@ -34,6 +35,14 @@ pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> R
         quarantine: None,
         leases_left: 0,
     };
+    if busy.is_none() {
+        report.problems.push(Problem {
+            reason: Reason::Io,
+            path: Some(worktree),
+            message: at_the_end(),
+        });
+        return report;
+    }
     match work(worktree, &git, lock_timeout, &off, &mut report).await {
         Ok(()) => {}
         Err(StagingError::Failed(problem)) => report.problems.push(problem),

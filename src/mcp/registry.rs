@@ -56,8 +56,13 @@ pub fn release_held(whose: Whose, worktree: Option<&Path>) {
         Err(_) => path.to_owned(),
     });
     for lease in of(whose) {
-        // Another thread may be at the end of the host by now, and waits for what is under way.
-        let _busy = Busy::with(lease.scope());
+        // Another thread may be at the end of the host by now: it waits for what is under way, and does the rest itself.
+        let Some(_busy) = (match whose {
+            Whose::Everybody => Some(Busy::with(lease.scope())),
+            Whose::Of(owner) => Busy::at_work(owner),
+        }) else {
+            return;
+        };
         if worktree.as_deref().is_none_or(|path| lease.worktree() == path) {
             lease.release_now();
         }
@@ -67,8 +72,10 @@ pub fn release_held(whose: Whose, worktree: Option<&Path>) {
 /// Have all leases of a scope disposed in the background: for a JavaScript environment that is torn down.
 pub fn dispose_in_background(scope: Owner) {
     for lease in of(Whose::Of(scope)) {
-        // From now on, and not from when the task is first run.
-        let busy = Busy::with(scope);
+        // From now on, and not from when the task is first run. Behind the end of the host that has taken them out.
+        let Some(busy) = Busy::at_work(scope) else {
+            return;
+        };
         let begun = runtime::spawn(async move {
             let _busy = busy;
             if let Err(error) = lease.dispose().await {

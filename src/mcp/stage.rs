@@ -66,7 +66,7 @@ pub async fn stage_beating(
 ) -> Result<Lease, StagingError> {
     let ended = called_off(request.scope);
     // A host that ends waits until this is taken back.
-    let _busy = Busy::with(request.scope);
+    let _busy = Busy::at_work(request.scope).ok_or(StagingError::Cancelled)?;
     let (off, is_off) = cancel();
     // Work of its own: whoever asked may forget about it in the middle, and then nothing must be left.
     let forgotten = off.clone().on_drop();

@@ -46,6 +46,8 @@ struct Registry {
     ended: HashSet<Owner>,
     hurried: HashSet<Owner>,
     all_ended: bool,
+    /// And it was waited for all that ran.
+    over: bool,
     /// What was not gone in time is waited for no more.
     given_up: bool,
 }
@@ -105,6 +107,15 @@ impl Busy {
     #[must_use]
     pub fn with(owner: Owner) -> Self {
         Self::count(&mut REGISTRY.lock(), owner)
+    }
+
+    /// The same for work on files, which must not be cut off in the middle. `None` where the whole host has ended and
+    /// waits for nothing any more, while its other threads may still run.
+    #[must_use]
+    pub fn at_work(owner: Owner) -> Option<Self> {
+        let mut registry = REGISTRY.lock();
+        // Under the same lock: an end either waits for it or comes before it.
+        (!registry.over).then(|| Self::count(&mut registry, owner))
     }
 
     /// The same for a start.
@@ -173,7 +184,7 @@ const AFTER_KILL: Duration = Duration::from_millis(500);
 /// too: up to `grace`, then whatever is left is killed. With nothing there it returns at once. It blocks.
 ///
 /// For a host that ends now: nothing of it needs the thread that is blocked. Where it was in vain for everybody, it waits
-/// no second time.
+/// no second time. Behind the end of everybody no work on files begins ([`Busy::at_work`]).
 pub fn end_owned_by(whose: Whose, grace: Duration) -> usize {
     let mut registry = REGISTRY.lock();
     registry.call_off(whose);
@@ -199,5 +210,6 @@ pub fn end_owned_by(whose: Whose, grace: Duration) -> usize {
         registry.given_up = whose == Whose::Everybody && registry.is_busy(whose);
         break;
     }
+    registry.over |= whose == Whose::Everybody;
     count
 }

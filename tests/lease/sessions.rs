@@ -354,6 +354,57 @@ fn two_ends() {
 }
 
 #[test]
+fn behind_the_end_of_the_host_no_work_on_files_begins() {
+    passed(&test("sessions::behind_the_end").output().unwrap());
+}
+
+/// As other threads ask for it that run until the process is gone.
+#[tokio::test]
+#[ignore = "it ends the whole process"]
+async fn behind_the_end() {
+    let place = Place::new();
+    let (tree, gone, crashed) = (
+        place.repository("repo"),
+        place.repository("gone"),
+        place.repository("crashed"),
+    );
+    let (before, staying) = (tree.snapshot(), tree.stage().await);
+    let forgotten = gone.stage().await;
+    let owner = json!({ "pid": dead_pid(), "hostname": hostname(), "acquiredAt": 0 });
+    crashed.write_file(&format!("{LOCK}/owner.json"), &owner.to_string());
+    let at_end = (tree.snapshot(), gone.snapshot(), crashed.snapshot());
+    tokio::task::spawn_blocking(|| end_owned_by(Whose::Everybody, Duration::from_secs(20)))
+        .await
+        .unwrap();
+
+    let (_calm, calm) = cancel();
+    let late = within("a staging", stage(tree.request("fusion-custom-tools-late"), calm)).await;
+    assert!(matches!(late, Err(StagingError::Cancelled)), "{late:?}");
+    let beat = within("a beat", staying.beat()).await;
+    assert_eq!(beat, Err(StagingError::Cancelled));
+    let disposed = within("a disposal", staying.dispose()).await.unwrap_err();
+    let Some(problem) = disposed.problem() else {
+        panic!("{disposed:?}");
+    };
+    assert_eq!(problem.reason, Reason::Io);
+    let ordering = reconcile(crashed.path.clone(), place.git(), Duration::from_secs(20));
+    let report = within("reconciling", ordering).await;
+    let reasons: Vec<Reason> = report.problems.iter().map(|problem| problem.reason).collect();
+    // Not even a lock is tried, which the end would find taken.
+    assert_eq!(reasons, [Reason::Io], "{report:?}");
+    assert!(!report.clean && report.actions.is_empty(), "{report:?}");
+    dispose_in_background(Owner(0));
+    release_held(Whose::Of(Owner(0)), None);
+    assert!(!within("a beat", forgotten.heartbeat()).await);
+    assert_eq!((tree.snapshot(), gone.snapshot(), crashed.snapshot()), at_end);
+
+    // The end itself still takes them out.
+    release_held(Whose::Everybody, None);
+    assert_eq!(tree.snapshot(), before);
+    assert_eq!(gone.keys(), Vec::<String>::new());
+}
+
+#[test]
 fn at_exit_all_is_taken_out_that_can_be_without_a_wait() {
     passed(&test("sessions::all_is_taken_out").output().unwrap());
 }
