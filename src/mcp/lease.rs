@@ -270,7 +270,7 @@ impl Lease {
                 Phase::Ending(outcome) => outcome.clone(),
                 Phase::Held | Phase::Stuck => {
                     let Some(busy) = Busy::at_work(self.0.staged.scope) else {
-                        return Err(self.0.problem(at_the_end()));
+                        return Err(at_the_end(self.worktree()));
                     };
                     let (tell, outcome) = watch::channel(None);
                     let lease = self.clone();
@@ -408,9 +408,13 @@ impl fmt::Debug for Lease {
     }
 }
 
-/// What is asked for while the whole host ends, behind all that was waited for.
-pub(super) fn at_the_end() -> String {
-    "this process ends, and its leases with it: nothing more is begun".to_owned()
+/// It was asked for while the whole host ends, behind all that was waited for.
+pub(super) fn at_the_end(worktree: &Path) -> StagingError {
+    StagingError::Failed(Problem {
+        reason: Reason::Io,
+        path: Some(worktree.to_owned()),
+        message: "this process ends, and its leases with it: nothing more is begun".to_owned(),
+    })
 }
 
 pub(super) fn no_room(error: &std::io::Error) -> StagingError {

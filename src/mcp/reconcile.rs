@@ -24,9 +24,6 @@ use super::waiting::{hold_from, wind_up, withdraw};
 /// uses. Where there is nothing to do, nothing is written. It never fails for what it finds, and says what it did. When its
 /// owner ends, no lock is waited for any more.
 pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> ReconcileReport {
-    // It takes the locks, which a host that ends has to find free.
-    let busy = Busy::at_work(git.owner);
-    let off = called_off(git.owner);
     let mut report = ReconcileReport {
         worktree: worktree.clone(),
         clean: false,
@@ -35,15 +32,15 @@ pub async fn reconcile(worktree: PathBuf, git: Git, lock_timeout: Duration) -> R
         quarantine: None,
         leases_left: 0,
     };
-    if busy.is_none() {
-        report.problems.push(Problem {
-            reason: Reason::Io,
-            path: Some(worktree),
-            message: at_the_end(),
-        });
-        return report;
-    }
-    match work(worktree, &git, lock_timeout, &off, &mut report).await {
+    // It takes the locks, which a host that ends has to find free.
+    let done = match Busy::at_work(git.owner) {
+        Some(_busy) => {
+            let off = called_off(git.owner);
+            work(worktree, &git, lock_timeout, &off, &mut report).await
+        }
+        None => Err(at_the_end(&worktree)),
+    };
+    match done {
         Ok(()) => {}
         Err(StagingError::Failed(problem)) => report.problems.push(problem),
         Err(StagingError::Cancelled) => report.problems.push(Problem {
